@@ -1,0 +1,161 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+)
+
+// The functions below read and change JSON objects as text. They take values
+// that have been checked (by [Parse] or [Valid]) and never change their input;
+// given anything but an object, they find no member in it. Of a member that
+// stands twice the last one counts, as it does for the usual JSON parsers.
+
+// Get returns the value of the member key of obj, nil if there is none. The
+// result is part of obj.
+func Get(obj []byte, key string) []byte {
+	m, _ := find(obj, key)
+	return m.value.of(obj)
+}
+
+// Lookup follows a path of member names from obj downwards.
+func Lookup(obj []byte, path ...string) []byte {
+	for _, key := range path {
+		if obj = Get(obj, key); obj == nil {
+			return nil
+		}
+	}
+	return obj
+}
+
+// Each calls visit for every member of obj, in order, with the key decoded.
+func Each(obj []byte, visit func(key string, value []byte)) {
+	eachMember(obj, func(m member) bool {
+		visit(decodeKey(m.key.of(obj)), m.value.of(obj))
+		return true
+	})
+}
+
+// Elements returns the elements of the array arr, nil if it is none.
+func Elements(arr []byte) (elements [][]byte) {
+	i := scanSpace(arr, 0)
+	if i < len(arr) && arr[i] == '[' {
+		scanArray(arr, i, 0, func(s span) { elements = append(elements, s.of(arr)) })
+	}
+	return elements
+}
+
+// Set returns obj with the member key set to value: in its place if it is
+// there, else as the first one. Anything but an object, nil too, counts as {}.
+func Set(obj []byte, key string, value []byte) []byte {
+	if m, ok := find(obj, key); ok {
+		return splice(obj, m.value, value)
+	}
+	return Prepend(obj, key, value)
+}
+
+// Prepend returns obj with one more member in front, without a look at those
+// that are there. Anything but an object, nil too, counts as {}.
+func Prepend(obj []byte, key string, value []byte) []byte {
+	if !IsObject(obj) {
+		return concat([]byte{'{'}, Quote(key), []byte{':'}, value, []byte{'}'})
+	}
+	open, comma := scanSpace(obj, 0), []byte{','}
+	if i := scanSpace(obj, open+1); i < len(obj) && obj[i] == '}' {
+		comma = nil
+	}
+	return concat(obj[:open+1], Quote(key), []byte{':'}, value, comma, obj[open+1:])
+}
+
+// Append returns obj, which must have a member, with one more behind it.
+func Append(obj []byte, key string, value []byte) []byte {
+	end := bytes.LastIndexByte(obj, '}')
+	return concat(obj[:end], []byte{','}, Quote(key), []byte{':'}, value, obj[end:])
+}
+
+// Delete returns obj without the members of those names; obj itself if it has
+// none of them.
+func Delete(obj []byte, keys ...string) []byte {
+	var kept [][]byte
+	removed := false
+	eachMember(obj, func(m member) bool {
+		if slices.ContainsFunc(keys, func(key string) bool { return keyIs(m.key.of(obj), key) }) {
+			removed = true
+			return true
+		}
+		kept = append(kept, obj[m.key.from:m.value.to])
+		return true
+	})
+	if !removed {
+		return obj
+	}
+	return concat([]byte{'{'}, bytes.Join(kept, []byte{','}), []byte{'}'})
+}
+
+// IsObject reports whether the JSON value is an object.
+func IsObject(value []byte) bool {
+	i := scanSpace(value, 0)
+	return i < len(value) && value[i] == '{'
+}
+
+// String decodes a JSON string; ok is false if value is anything else.
+func String(value []byte) (s string, ok bool) {
+	if len(value) < 2 || value[0] != '"' {
+		return "", false
+	}
+	if bytes.IndexByte(value, '\\') < 0 {
+		return string(value[1 : len(value)-1]), true
+	}
+	return s, json.Unmarshal(value, &s) == nil
+}
+
+// Quote encodes s as a JSON string.
+func Quote(s string) []byte {
+	quoted, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // a string always has an encoding
+	}
+	return quoted
+}
+
+func eachMember(obj []byte, visit func(member) bool) {
+	if i := scanSpace(obj, 0); i < len(obj) && obj[i] == '{' {
+		scanObject(obj, i, 0, visit)
+	}
+}
+
+func find(obj []byte, key string) (found member, ok bool) {
+	eachMember(obj, func(m member) bool {
+		if keyIs(m.key.of(obj), key) {
+			found, ok = m, true
+		}
+		return true
+	})
+	return found, ok
+}
+
+// keyIs compares without decoding unless the key holds an escape.
+func keyIs(quoted []byte, key string) bool {
+	if bytes.IndexByte(quoted, '\\') >= 0 {
+		return decodeKey(quoted) == key
+	}
+	return string(quoted[1:len(quoted)-1]) == key
+}
+
+func decodeKey(quoted []byte) string {
+	s, _ := String(quoted)
+	return s
+}
+
+func splice(b []byte, s span, replacement []byte) []byte {
+	return concat(b[:s.from], replacement, b[s.to:])
+}
+
+func concat(parts ...[]byte) []byte {
+	return bytes.Join(parts, nil)
+}
+
+// Array encodes the elements as a JSON array.
+func Array(elements [][]byte) []byte {
+	return concat([]byte{'['}, bytes.Join(elements, []byte{','}), []byte{']'})
+}

@@ -1,0 +1,181 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+)
+
+func TestConcurrentLinesStayWholeAndInOrder(t *testing.T) {
+	const writers, lines = 8, 400
+	var out bytes.Buffer
+	w := NewLineWriter(&out)
+	var all sync.WaitGroup
+	for n := range writers {
+		all.Go(func() {
+			for i := range lines {
+				if err := w.WriteLine(fmt.Appendf(nil, "%d %d %s", n, i, strings.Repeat("x", i))); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var next [writers]int
+	for line := range strings.Lines(out.String()) {
+		var n int
+		fmt.Sscan(line, &n)
+		if want := fmt.Sprintf("%d %d %s\n", n, next[n], strings.Repeat("x", next[n])); line != want {
+			t.Fatalf("got %q, want %q", line, want)
+		}
+		next[n]++
+	}
+	for n, count := range next {
+		if count != lines {
+			t.Errorf("writer %d: %d lines of %d", n, count, lines)
+		}
+	}
+}
+
+func TestLineIsCopiedAndHoldsNoNewline(t *testing.T) {
+	var out bytes.Buffer
+	w := NewLineWriter(&out)
+	line := []byte("{\n  \"a\": 1,\r\n\n  \"b\": \"\\n\"}\n")
+	before := string(line)
+	if err := w.WriteLine(line); err != nil || string(line) != before {
+		t.Fatalf("WriteLine = %v, the input became %q", err, line)
+	}
+	clear(line)
+	w.WriteLine([]byte("{}"))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), "{   \"a\": 1,\r    \"b\": \"\\n\"} \n{}\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestCloseLosesNothingAndMayBeRepeated(t *testing.T) {
+	r, pipe := io.Pipe()
+	w := NewLineWriter(pipe)
+	for range 100 {
+		w.WriteLine([]byte("{}"))
+	}
+	var closing sync.WaitGroup
+	for range 3 {
+		closing.Go(func() { w.Close(); pipe.Close() })
+	}
+	got, err := io.ReadAll(r)
+	closing.Wait()
+	if string(got) != strings.Repeat("{}\n", 100) || err != nil {
+		t.Errorf("%d bytes arrived, %v", len(got), err)
+	}
+	if err := w.WriteLine([]byte("{}")); err != io.ErrClosedPipe {
+		t.Errorf("WriteLine after Close = %v", err)
+	}
+}
+
+func TestFailureOfThePipeReachesEveryWriter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := errors.New("broken")
+		r, pipe := io.Pipe()
+		r.CloseWithError(broken)
+		w := NewLineWriter(pipe)
+		if err := w.WriteLine([]byte("{}")); err != nil {
+			t.Errorf("the first WriteLine = %v", err)
+		}
+		synctest.Wait()
+		for range 2 {
+			if err := w.WriteLine([]byte("{}")); err != broken {
+				t.Errorf("WriteLine = %v", err)
+			}
+		}
+		for range 2 {
+			if err := w.Close(); err != broken {
+				t.Errorf("Close = %v", err)
+			}
+		}
+	})
+}
+
+// stuck writes lines of 1 MB to a pipe that nobody reads until WriteLine
+// blocks, and then lets end release it. It returns what WriteLine said last.
+func stuck(t *testing.T, end func(w *LineWriter, pipe *io.PipeReader)) (last error) {
+	t.Helper()
+	r, pipe := io.Pipe()
+	w := NewLineWriter(pipe)
+	var count atomic.Int64
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		line := bytes.Repeat([]byte("x"), 1<<20)
+		for last = w.WriteLine(line); last == nil; last = w.WriteLine(line) {
+			count.Add(1)
+		}
+	})
+	synctest.Wait()
+	// Up to maxPending and the line that passes it wait, and as much again is
+	// in the write that does not return.
+	if n := count.Load(); n < maxPending>>20 || n > 2*(maxPending>>20+1) {
+		t.Errorf("%d MB were taken", n)
+	}
+	end(w, r)
+	writing.Wait()
+	return last
+}
+
+func TestPeerThatNeverReadsBlocksOnlyBeyondTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		err := stuck(t, func(w *LineWriter, pipe *io.PipeReader) {
+			pipe.Close()
+			if err := w.Close(); err != io.ErrClosedPipe {
+				t.Errorf("Close = %v", err)
+			}
+		})
+		if err != io.ErrClosedPipe {
+			t.Errorf("the blocked WriteLine = %v", err)
+		}
+	})
+}
+
+func TestPeerThatReadsAgainReleasesTheWriter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var taken int64
+		stuck(t, func(w *LineWriter, pipe *io.PipeReader) {
+			var reading sync.WaitGroup
+			reading.Go(func() { taken, _ = io.Copy(io.Discard, io.LimitReader(pipe, 64<<20)); pipe.Close() })
+			reading.Wait()
+			w.Close()
+		})
+		if taken != 64<<20 {
+			t.Errorf("%d bytes arrived", taken)
+		}
+	})
+}
+
+func TestCloseWaitsForAStuckWriteAndFreesTheWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		err := stuck(t, func(w *LineWriter, pipe *io.PipeReader) {
+			var closed atomic.Bool
+			var closing sync.WaitGroup
+			closing.Go(func() { w.Close(); closed.Store(true) })
+			synctest.Wait()
+			if closed.Load() {
+				t.Error("Close did not wait for the write")
+			}
+			pipe.Close()
+			closing.Wait()
+		})
+		if err != io.ErrClosedPipe {
+			t.Errorf("the blocked WriteLine = %v", err)
+		}
+	})
+}
