@@ -1,0 +1,76 @@
+// Package config is what a user can say: the YAML file, its checks, and the
+// plain data that comes out of them.
+//
+// [Load] reads one file and either returns a [Config] in which every value is
+// valid, or an error with one line for each mistake,
+//
+//	FILE:LINE:COL: what is wrong; what to write instead
+//
+// so that nobody else needs to check a setting again. [ParseDuration],
+// [ParseSize], [ParseLogLevel] and [ExpandHome] apply the same rules to flags
+// and environment variables. Everything here is called once, at the start, and
+// nothing is kept: a Config is a value that its owner may copy.
+package config
+
+import "time"
+
+// Mode says when a call of a tool becomes a task.
+type Mode string
+
+// The modes, as the file spells them.
+const (
+	Never    Mode = "never"    // always answer directly
+	After    Mode = "after"    // answer directly up to Policy.After, then make a task
+	Always   Mode = "always"   // make a task at once
+	Required Mode = "required" // as Always; a host that declares no tasks is refused
+)
+
+// Policy is how calls of one tool are treated. Durations are whole
+// milliseconds, the unit of the protocol's ttlMs and pollIntervalMs.
+type Policy struct {
+	Task         Mode
+	After        time.Duration // read in mode After only; 0 means at once
+	TTL          time.Duration // how long a finished task is kept
+	PollInterval time.Duration // how often the host is asked to poll
+	MaxRun       time.Duration // a task that runs longer is ended; 0 is off
+	Stall        time.Duration // a task silent for longer is ended; 0 is off
+}
+
+// ToolPolicy is the policy of the tools whose names match Pattern, an exact
+// name or a glob in the syntax of [path.Match].
+type ToolPolicy struct {
+	Pattern string
+	Policy  Policy // complete: what the file leaves out comes from Config.Policy
+}
+
+// Config is everything that the file can say, with defaults filled in.
+type Config struct {
+	Command      []string // program and arguments of the wrapped server; empty if the file names none
+	StateDir     string   // empty if the file names none: see DefaultStateDir
+	UpstreamEra  string   // auto, initialize or stateless
+	Policy       Policy   // for every tool that no entry of Tools matches
+	Tools        []ToolPolicy
+	MessageBytes int64  // the longest message that is read, in bytes
+	LogLevel     string // trace, debug, info, warn or error
+	LogPayloads  bool   // whether arguments and results may appear in logs
+}
+
+// Default is the configuration of an empty file.
+func Default() Config {
+	return Config{
+		UpstreamEra: "auto",
+		Policy: Policy{
+			Task: After, After: 5 * time.Second,
+			TTL: 24 * time.Hour, PollInterval: time.Second, MaxRun: 24 * time.Hour,
+		},
+		MessageBytes: 32 << 20,
+		LogLevel:     "info",
+	}
+}
+
+// Options are what wins over the file. A nil *Options is none.
+type Options struct {
+	// After, if not nil, makes "after this long" the default policy, as if the
+	// file had said so at its top: tools that say nothing else inherit it.
+	After *time.Duration
+}

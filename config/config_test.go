@@ -1,0 +1,141 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const everyKey = `
+command: [npx, -y, some-server, 8080, 1.0, "", "a b"]
+state_dir: /var/lib/tasks
+upstream_era: initialize
+task: always
+after: 1500ms
+ttl: 2d
+poll_interval: 2s
+max_run: 1h30m
+stall: 10m
+tools:
+  greet:     {task: never}
+  "build_*":
+    task: required
+    max_run: 0s
+    stall: 0s
+    ttl: 1h
+    poll_interval: 500ms
+  lint:      {task: after, after: 0s}
+  slow:      {task: after}
+limits: {message_bytes: 64KiB}
+log_level: debug
+log_payloads: true
+`
+
+func TestEveryKeyIsRead(t *testing.T) {
+	top := Policy{Always, 1500 * time.Millisecond, 48 * time.Hour, 2 * time.Second, 90 * time.Minute, 10 * time.Minute}
+	tool := func(change func(*Policy)) Policy {
+		p := top
+		change(&p)
+		return p
+	}
+	want := Config{
+		Command:     []string{"npx", "-y", "some-server", "8080", "1.0", "", "a b"},
+		StateDir:    "/var/lib/tasks",
+		UpstreamEra: "initialize",
+		Policy:      top,
+		Tools: []ToolPolicy{
+			{"greet", tool(func(p *Policy) { p.Task = Never })},
+			{"build_*", Policy{Required, top.After, time.Hour, 500 * time.Millisecond, 0, 0}},
+			{"lint", tool(func(p *Policy) { p.Task, p.After = After, 0 })},
+			{"slow", tool(func(p *Policy) { p.Task = After })},
+		},
+		MessageBytes: 64 << 10,
+		LogLevel:     "debug",
+		LogPayloads:  true,
+	}
+	got, err := Parse("f.yaml", []byte(everyKey), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEmptyFileIsTheDefault(t *testing.T) {
+	for _, text := range []string{"", "# nothing\n", "---\n", "{}\n", "\ufeff", "--- # x\n...\n"} {
+		got, err := Parse("f.yaml", []byte(text), nil)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+		} else if diff := cmp.Diff(Default(), got); diff != "" {
+			t.Errorf("%q: %s", text, diff)
+		}
+	}
+}
+
+func TestAfterFromAFlagReachesWhatInherits(t *testing.T) {
+	text := "task: never\ntools:\n  a: {ttl: 1h}\n  b: {task: always}\n  c: {task: after}\n  d: {task: after, after: 9s}\n"
+	after := 3 * time.Second
+	got, err := Parse("f.yaml", []byte(text), &Options{After: &after})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"a": "after 3s", "b": "always", "c": "after 3s", "d": "after 9s"}
+	for _, tool := range got.Tools {
+		if has := "task " + want[tool.Pattern] + ","; !strings.HasPrefix(tool.Policy.String(), has) {
+			t.Errorf("%s: %v, want %s", tool.Pattern, tool.Policy, has)
+		}
+	}
+	if p := got.Policy; p.Task != After || p.After != after {
+		t.Errorf("default: %v", p)
+	}
+}
+
+func TestRelativeStateDirStartsFromTheFile(t *testing.T) {
+	t.Setenv("HOME", "/home/u")
+	t.Setenv("USERPROFILE", "/home/u")
+	for in, want := range map[string]string{
+		"state": "/etc/proxy/state", "../x": "/etc/x", "/abs": "/abs", `"~"`: "/home/u", "~/s": "/home/u/s",
+	} {
+		got, err := Parse("/etc/proxy/f.yaml", []byte("state_dir: "+in), nil)
+		if err != nil || got.StateDir != filepath.FromSlash(want) {
+			t.Errorf("%s: %q, %v; want %q", in, got.StateDir, err, want)
+		}
+	}
+}
+
+func TestSampleConfigurationsLoad(t *testing.T) {
+	files, _ := filepath.Glob("../examples/config/*.yaml")
+	if len(files) < 3 {
+		t.Fatalf("samples found: %v, want three or more", files)
+	}
+	for _, f := range files {
+		if _, err := Load(f, nil); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestUnreadableFileSaysSoOnOneLine(t *testing.T) {
+	for _, path := range []string{filepath.Join(t.TempDir(), "none.yaml"), t.TempDir()} {
+		_, err := Load(path, nil)
+		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "; write ") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+func TestTooLongFileIsNotParsed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f.yaml")
+	if err := os.WriteFile(path, []byte(strings.Repeat("# 0123456\n", 1<<20/10+1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Load(path, nil)
+	if want := path + ":1:1: the file is longer than 1 MiB; shorten it"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

@@ -1,0 +1,111 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// ExpandHome replaces a leading ~ by the user's home directory, as hosts that
+// start a command without a shell do not. The error does not say which setting
+// or flag it was.
+func ExpandHome(path string) (string, error) {
+	rest, ok := strings.CutPrefix(path, "~")
+	if !ok {
+		return path, nil
+	}
+	if rest != "" && !os.IsPathSeparator(rest[0]) {
+		return "", fmt.Errorf("%s: the home directory of another user is not looked up; write the whole path", quoted(path))
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("%s: the home directory is unknown (%v); write the whole path", quoted(path), err)
+	}
+	return filepath.Join(home, rest), nil
+}
+
+// fromFile resolves a relative path from the directory of the file that names
+// it: hosts start the proxy in directories of their own choice.
+func fromFile(file, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(filepath.Dir(file), path)
+}
+
+// DefaultStateDir is where the tasks of one wrapped server are kept if nobody
+// says otherwise. Only one process may hold a state directory, so it is one
+// for each command line, taken as written, and directory the server runs in:
+//
+//	$XDG_STATE_HOME/mcp-taskproxy/NAME-HASH   or ~/.local/state/...
+//	~/Library/Application Support/...         on macOS
+//	%LocalAppData%\...                        on Windows
+//
+// The error is for a user whose home directory is unknown.
+func DefaultStateDir(command []string, dir string) (string, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = ""
+	}
+	root := stateRoot(runtime.GOOS, os.Getenv, home)
+	if root == "" {
+		return "", errors.New("no home directory to keep tasks in; set --state-dir or state_dir")
+	}
+	return filepath.Join(root, "mcp-taskproxy", stateName(command, dir)), nil
+}
+
+// stateRoot is "" if there is no home. A relative XDG_STATE_HOME is ignored,
+// as the XDG base directory specification asks.
+func stateRoot(goos string, getenv func(string) string, home string) string {
+	if goos == "windows" && getenv("LocalAppData") != "" {
+		return getenv("LocalAppData")
+	}
+	if xdg := getenv("XDG_STATE_HOME"); goos != "windows" && filepath.IsAbs(xdg) {
+		return xdg
+	}
+	if home == "" {
+		return ""
+	}
+	switch goos {
+	case "windows":
+		return filepath.Join(home, "AppData", "Local")
+	case "darwin":
+		return filepath.Join(home, "Library", "Application Support")
+	}
+	return filepath.Join(home, ".local", "state")
+}
+
+// stateName hashes with lengths, so that ["a b"] and ["a", "b"] differ.
+func stateName(command []string, dir string) string {
+	h := sha256.New()
+	for _, s := range append([]string{dir}, command...) {
+		fmt.Fprintf(h, "%d:%s", len(s), s)
+	}
+	name := "server"
+	if len(command) > 0 {
+		name = safeName(command[0])
+	}
+	return name + "-" + hex.EncodeToString(h.Sum(nil)[:4])
+}
+
+// safeName makes the program's name fit for a directory on every system.
+func safeName(program string) string {
+	base := program[strings.LastIndexAny(program, `/\`)+1:]
+	base = strings.TrimSuffix(strings.ToLower(base), ".exe")
+	base = strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '.' {
+			return c
+		}
+		return '-'
+	}, base)
+	base = strings.Trim(base[:min(len(base), 32)], "-.")
+	if base == "" {
+		return "server"
+	}
+	return base
+}
