@@ -1,0 +1,193 @@
+package upstream
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+)
+
+// Options says how a [Client] reaches its server and to whom it listens.
+type Options struct {
+	Command Command
+	// Hello is what the client says of itself and in which era.
+	Hello Hello
+	// Handler takes what the server sends on its own account.
+	Handler Handler
+	// Stderr takes the server's standard error as it comes; nil drops it.
+	Stderr io.Writer
+	// MessageBytes limits one message of the server; 0 means 32 MiB.
+	MessageBytes int
+	// ProbeWait is how long a server may be silent on server/discover before
+	// it is taken for one of the initialize era; 0 means 2 s.
+	ProbeWait time.Duration
+	// CloseGrace and TermGrace are how long a server has to leave after its
+	// standard input was closed and after SIGTERM; 0 means 1 s each.
+	CloseGrace, TermGrace time.Duration
+	Log                   zerolog.Logger
+	// LogPayloads writes every message to the log, at level debug.
+	LogPayloads bool
+}
+
+// Handler takes the messages that belong to no request of ours. Its functions
+// run on the goroutine that reads from the server: they must not wait for it.
+type Handler struct {
+	// Notification takes notifications other than those of a request or of a
+	// subscription. Nil drops them.
+	Notification func(wire.Message)
+	// Request takes a request of the server; answer must be called once, with
+	// a response under any id. Nil refuses all but ping.
+	Request func(m wire.Message, answer func(wire.Message))
+	// Lost says that the server is gone and with it whatever it had asked.
+	Lost func()
+}
+
+// Client is one session with the upstream server. It starts the server for the
+// first request and again, after its death, for the next one. All methods may
+// be called from any goroutine.
+type Client struct {
+	opts   Options
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	work   sync.WaitGroup // attempts to connect
+
+	mu       sync.Mutex
+	closed   bool
+	conn     *conn      // what requests are sent on; nil while there is none
+	last     *conn      // the newest one, alive or not
+	trying   *attempt   // the attempt to connect that is under way
+	waiting  []*Request // requests in order, until the attempt ends
+	listens  map[*Listen]bool
+	watched  map[string]int // resources subscribed to, and by how many listens
+	history  history
+	greeted  bool // some handshake succeeded
+	eraKnown bool
+	era      Era
+}
+
+// New returns a client that is not connected yet. The caller must Close it.
+func New(opts Options) *Client {
+	if opts.MessageBytes == 0 {
+		opts.MessageBytes = 32 << 20
+	}
+	if opts.ProbeWait == 0 {
+		opts.ProbeWait = 2 * time.Second
+	}
+	c := &Client{opts: opts, listens: map[*Listen]bool{}, watched: map[string]int{}}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	return c
+}
+
+// Connect starts the server and greets it, unless that is done, and returns
+// what it said. If ctx ends first the attempt goes on without the caller. The
+// error is an [*Error], or the cause of ctx.
+func (c *Client) Connect(ctx context.Context) (Description, error) {
+	c.mu.Lock()
+	if c.conn != nil {
+		defer c.mu.Unlock()
+		return c.conn.desc, nil
+	}
+	try := c.connectLocked()
+	c.mu.Unlock()
+	select {
+	case <-try.done:
+		return try.desc, try.err
+	case <-ctx.Done():
+		return Description{}, context.Cause(ctx)
+	}
+}
+
+// Send forwards a request. It returns at once; r.Reply is called once, unless
+// [Client.Cancel] takes the request back. Requests of one goroutine reach the
+// server in order.
+func (c *Client) Send(r *Request) {
+	c.mu.Lock()
+	k := c.conn
+	if k == nil {
+		c.waiting = append(c.waiting, r)
+		c.connectLocked()
+		c.mu.Unlock()
+		return
+	}
+	k.enlistLocked(r)
+	c.mu.Unlock()
+	k.write(r)
+}
+
+// Cancel takes r back: its Reply is not called any more, unless that has
+// begun, in which case Cancel returns false. If the server has the request it
+// is told so by notice, a notifications/cancelled whose requestId is replaced.
+func (c *Client) Cancel(r *Request, notice wire.Message) bool {
+	c.mu.Lock()
+	for i, w := range c.waiting {
+		if w == r {
+			c.waiting = append(c.waiting[:i:i], c.waiting[i+1:]...)
+			c.mu.Unlock()
+			return true
+		}
+	}
+	k := r.conn
+	taken := k != nil && k.takeLocked(r.id) != nil
+	c.mu.Unlock()
+	if taken {
+		k.cancelled(r.id, notice)
+	}
+	return taken
+}
+
+// Notify forwards a notification, if there is a server to take it: one that is
+// not running has no use for any.
+func (c *Client) Notify(m wire.Message) {
+	c.mu.Lock()
+	k := c.conn
+	c.mu.Unlock()
+	if k != nil {
+		k.writeRaw(m.Raw())
+	}
+}
+
+// Describe returns what the server said of itself, if it is connected.
+func (c *Client) Describe() (desc Description, connected bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.conn == nil {
+		return desc, false
+	}
+	return c.conn.desc, true
+}
+
+// Rest stops the server if nothing is asked of it. The next request starts it
+// again.
+func (c *Client) Rest() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k := c.conn
+	if k == nil || c.closed || len(c.listens) > 0 || len(c.waiting) > 0 || len(k.open) > 0 {
+		return
+	}
+	c.conn, k.retired = nil, true
+	c.work.Go(func() {
+		k.proc.stop(c.ctx)
+		<-k.done
+	})
+}
+
+// Close ends the session and waits: unanswered requests get an error, the
+// server is stopped (revision 2026-07-28, stdio, Shutdown). If ctx ends first
+// the server is killed. Further calls wait for the same end.
+func (c *Client) Close(ctx context.Context) {
+	c.mu.Lock()
+	c.closed = true
+	k := c.last
+	c.mu.Unlock()
+	c.cancel()
+	if k != nil {
+		k.proc.stop(ctx)
+		<-k.done
+	}
+	c.work.Wait()
+}

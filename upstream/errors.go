@@ -1,0 +1,99 @@
+package upstream
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+)
+
+// Outcome says what is known of a request that got no answer.
+type Outcome string
+
+// Outcomes. What was not dispatched never reached the server and can be sent
+// again without harm; of the rest nobody knows whether it took effect.
+const (
+	NotDispatched Outcome = "not_dispatched"
+	Unknown       Outcome = "unknown"
+)
+
+// Error says why a request got no answer from the server: which side failed,
+// what became of the work, and what the reader can do.
+type Error struct {
+	// Reason is for programs: upstream_start, upstream_exited, too_large,
+	// shutdown.
+	Reason  string
+	Outcome Outcome
+	// Text is a sentence for people and models.
+	Text string
+	// ExitStatus and Stderr are how the server's process ended and its last
+	// lines, where it did.
+	ExitStatus string
+	Stderr     []string
+}
+
+func (e *Error) Error() string { return e.Text }
+
+// Wire is the JSON-RPC error for the host: -32603 with the details as data.
+func (e *Error) Wire() *wire.Error {
+	return &wire.Error{Code: wire.CodeInternal, Message: e.Text, Data: struct {
+		Reason     string   `json:"reason"`
+		Outcome    Outcome  `json:"outcome"`
+		ExitStatus string   `json:"exitStatus,omitempty"`
+		Stderr     []string `json:"stderr,omitempty"`
+	}{e.Reason, e.Outcome, e.ExitStatus, e.Stderr}}
+}
+
+// with is the same error with another outcome.
+func (e *Error) with(o Outcome) *Error {
+	other := *e
+	other.Outcome = o
+	other.Text += " " + o.Sentence()
+	return &other
+}
+
+// Sentence tells a reader what the outcome means for a repetition.
+func (o Outcome) Sentence() string {
+	if o == NotDispatched {
+		return "The request was not sent to it: it can be repeated."
+	}
+	return "Whether the request took effect is unknown: check before repeating it."
+}
+
+func errStart(err error) *Error {
+	return (&Error{Reason: "upstream_start", Text: fmt.Sprintf("The upstream server could not be started: %v.", err)}).with(NotDispatched)
+}
+
+func errExited(report exitReport) *Error {
+	e := &Error{Reason: "upstream_exited", ExitStatus: report.Status, Stderr: report.Stderr}
+	e.Text = fmt.Sprintf("The upstream server ended (%s).%s", report.Status, quoteLast(report.Stderr))
+	return e
+}
+
+func errTooLarge(err error) *Error {
+	return &Error{Reason: "too_large", Outcome: Unknown, Text: fmt.Sprintf(
+		"The upstream server answered, but the answer was dropped: %v. The work itself is done; raise limits.message_bytes or ask for less.", err)}
+}
+
+func errClosed() *Error {
+	return &Error{Reason: "shutdown", Text: "The proxy is shutting down."}
+}
+
+func errHandshake(format string, args ...any) *Error {
+	return (&Error{Reason: "upstream_start", Text: fmt.Sprintf(format, args...)}).with(NotDispatched)
+}
+
+// errHandshakeLost: the server ended during its greeting.
+func errHandshakeLost(e *Error) *Error {
+	other := *e
+	other.Reason, other.Outcome = "upstream_start", NotDispatched
+	other.Text = "The upstream server ended while it was being greeted (" + e.ExitStatus + ")." + quoteLast(e.Stderr) + " " + NotDispatched.Sentence()
+	return &other
+}
+
+func quoteLast(stderr []string) string {
+	if len(stderr) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Its last words: %s.", strings.TrimRight(stderr[len(stderr)-1], ". "))
+}

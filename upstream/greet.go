@@ -1,0 +1,110 @@
+package upstream
+
+import (
+	"errors"
+	"time"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+)
+
+var zeroMessage wire.Message
+
+// errDiedOfProbe: the server ended before it had seen anything but
+// server/discover.
+var errDiedOfProbe = errors.New("the upstream server ended when it was asked server/discover")
+
+// slowStart is when the log says that the server takes its time.
+const slowStart = 10 * time.Second
+
+// greet finds the server's era and opens the session. Which era is tried first
+// follows the host, so that a server that speaks both is used as the host
+// would use it; after a first success the era is known.
+func (c *Client) greet(k *conn) (Description, error) {
+	slow := time.AfterFunc(slowStart, func() {
+		c.opts.Log.Warn().Dur("after", slowStart).Msg("the upstream server has not answered its greeting yet")
+	})
+	defer slow.Stop()
+	era, known := c.expectedEra()
+	switch {
+	case known && era == Initialize:
+		return c.initialize(k)
+	case known:
+		return c.discover(k)
+	case era == Initialize:
+		return c.initializeOrDiscover(k)
+	}
+	return c.discoverOrInitialize(k)
+}
+
+func (c *Client) expectedEra() (era Era, known bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.eraKnown {
+		return c.era, true
+	}
+	return c.opts.Hello.Era, c.opts.Hello.Only
+}
+
+// initializeOrDiscover spares a server of the initialize era a request that it
+// does not know: only one that refuses initialize is asked for the other era.
+func (c *Client) initializeOrDiscover(k *conn) (Description, error) {
+	desc, err := c.initialize(k)
+	var refused *refusedError
+	if !errors.As(err, &refused) {
+		return desc, err
+	}
+	if desc, discoverErr := c.discover(k); discoverErr == nil {
+		return desc, nil
+	}
+	return Description{}, err
+}
+
+// discoverOrInitialize is the probe of a client that speaks both eras
+// (revision 2026-07-28, stdio, Backward Compatibility): any error but a modern
+// one, garbage, or silence means the initialize era. Once initialize is sent
+// its answer decides; a late answer to the probe counts only if it is refused.
+func (c *Client) discoverOrInitialize(k *conn) (Description, error) {
+	probe := k.start("server/discover", discoverParams(c.opts.Hello.Info))
+	timer := time.NewTimer(c.opts.ProbeWait)
+	defer timer.Stop()
+	select {
+	case a := <-probe:
+		if a.err != nil {
+			return Description{}, errDiedOfProbe
+		}
+		if desc, modern, err := discovered(a.message); modern {
+			return desc, err
+		}
+		return c.initialize(k)
+	case <-timer.C:
+	case <-c.ctx.Done():
+		return Description{}, c.ctx.Err()
+	}
+	desc, err := c.initialize(k)
+	if err == nil {
+		return desc, nil
+	}
+	select {
+	case a := <-probe:
+		if late, modern, lateErr := discovered(a.message); a.err == nil && modern && lateErr == nil {
+			return late, nil
+		}
+	default:
+	}
+	return Description{}, err
+}
+
+// refusedError is the server's own no to a greeting.
+type refusedError struct {
+	method string
+	reply  []byte
+}
+
+func (e *refusedError) Error() string {
+	text, _ := wire.String(wire.Get(e.reply, "message"))
+	return e.method + " was refused: " + text
+}
+
+func (e *refusedError) Unwrap() error {
+	return errHandshake("The upstream server refused %s: %s.", e.method, e.reply)
+}

@@ -1,0 +1,80 @@
+package upstream
+
+import (
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+)
+
+// newestInitialize is the version that we ask for on our own account, the
+// newest one that opens with initialize.
+const newestInitialize = "2025-11-25"
+
+// initialize opens the session (revision 2025-11-25, Lifecycle,
+// Initialization) with the host's own words, or ours. The host's own
+// notifications/initialized follows the first time; later times it is ours.
+func (c *Client) initialize(k *conn) (Description, error) {
+	params := c.opts.Hello.Params
+	if params == nil {
+		params = wire.Set(wire.Set(wire.Set(nil,
+			"clientInfo", c.opts.Hello.Info),
+			"capabilities", []byte("{}")),
+			"protocolVersion", wire.Quote(newestInitialize))
+	}
+	m, err := k.call(c.ctx, "initialize", params)
+	if err != nil {
+		return Description{}, greetingLost(err)
+	}
+	if m.Err() != nil {
+		return Description{}, &refusedError{"initialize", m.Err()}
+	}
+	if c.opts.Hello.Params == nil || c.wasGreeted() {
+		k.writeRaw(wire.Notification("notifications/initialized", nil).Raw())
+	}
+	return Description{Era: Initialize, Result: m.Result(), Response: m}, nil
+}
+
+func (c *Client) wasGreeted() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.greeted
+}
+
+// greetingLost: what died during its greeting has not seen any request.
+func greetingLost(err error) error {
+	if e, ok := err.(*Error); ok && e.Reason == "upstream_exited" {
+		return errHandshakeLost(e)
+	}
+	return err
+}
+
+// initializeRequest is the text of a request for a server of the initialize
+// era. A request of a stateless-era host loses what only that era knows, and
+// the task parameter, which means nothing there (Tasks extension, Capability
+// Negotiation) but would make a task here.
+func initializeRequest(r *Request, id []byte) []byte {
+	params := r.Message.Params()
+	if r.Caller.Stateless {
+		params = wire.Delete(stripStatelessMeta(params), "task")
+	}
+	if r.Notify != nil {
+		params = setMeta(params, "progressToken", id)
+	}
+	return r.Message.Rewrite(wire.Changes{ID: id, Params: params})
+}
+
+// stripStatelessMeta removes the per-request keys of the stateless era, and
+// _meta if it held nothing else.
+func stripStatelessMeta(params []byte) []byte {
+	meta := wire.Get(params, "_meta")
+	rest := wire.Delete(meta, metaVersion, metaInfo, metaCapabilities, metaLogLevel)
+	switch {
+	case len(rest) == len(meta):
+		return params
+	case string(rest) == "{}":
+		return wire.Delete(params, "_meta")
+	}
+	return wire.Set(params, "_meta", rest)
+}
+
+func setMeta(params []byte, key string, value []byte) []byte {
+	return wire.Set(params, "_meta", wire.Set(wire.Get(params, "_meta"), key, value))
+}

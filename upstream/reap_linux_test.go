@@ -1,0 +1,89 @@
+package upstream
+
+import (
+	"errors"
+	"os/exec"
+	"syscall"
+	"testing"
+
+	"github.com/rs/zerolog"
+)
+
+func TestDeadOrphansAreCollectedWhileTheirUpstreamRuns(t *testing.T) {
+	alone(t)
+	p := start(t, childCommand("with daemon that ends itself"), processOptions{CloseGrace: ample})
+	readLine(t, stdoutOf(p))
+	eventually(t, "no zombie is left", func() bool {
+		found := below(self)
+		delete(found, p.family.root.pid)
+		return len(found) == 0
+	})
+}
+
+func TestCollectingOrphansTakesNoExitStatusOfOthers(t *testing.T) {
+	alone(t)
+	p := start(t, shell(`for i in $(seq 100); do (sh -c : &); done & exec "$SERVER"`), processOptions{})
+	for range 5 {
+		other := exec.Command("sh", "-c", "exit 7")
+		if err := other.Start(); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "it is dead and nobody has waited for it", func() bool {
+			e, ok := readProcEntry(other.Process.Pid)
+			return !ok || e.state == 'Z'
+		})
+		reapOrphans()
+		if exit, ok := errors.AsType[*exec.ExitError](other.Wait()); !ok || exit.ExitCode() != 7 {
+			t.Fatal("the exit status of a child got lost")
+		}
+	}
+	doing(t, "stop", func() { p.stop(t.Context()) })
+}
+
+func TestKillOrphansTakesTheAdoptedAndOnlyThem(t *testing.T) {
+	alone(t)
+	p := start(t, childCommand("with daemon"), processOptions{})
+	daemon := entry(t, readLine(t, stdoutOf(p)))
+	other := exec.Command("cat")
+	other.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // as far from us as a child can be
+	stdin, err := other.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	killServer(t, p)
+	if err := KillOrphans(t.Context(), zerolog.New(zerolog.NewTestWriter(t))); err != nil {
+		t.Fatal(err)
+	}
+	if daemon.exists() {
+		t.Error("the daemon survived")
+	}
+	_ = stdin.Close()
+	if err := other.Wait(); err != nil {
+		t.Errorf("a child of another part of the program was hit: %v", err)
+	}
+	p.stop(t.Context())
+}
+
+func TestAdoptionCanBeEndedTwice(t *testing.T) {
+	stop := AdoptOrphans(zerolog.Nop())
+	stop()
+	stop()
+}
+
+func TestProcessNamesDoNotConfuseTheTable(t *testing.T) {
+	const rest = " S 2 3 4 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 10 20 30"
+	want := procEntry{pid: 12, ppid: 2, pgrp: 3, session: 4, state: 'S', start: 987654}
+	for _, name := range []string{"sh", "a b", "x) R 1 1 1", "((", "", "new\nline"} {
+		if got, ok := parseProcStat([]byte("12 (" + name + ")" + rest)); !ok || got != want {
+			t.Errorf("%q: %+v, %v", name, got, ok)
+		}
+	}
+	for _, text := range []string{"", "12", "12 (sh) S 2", "x (sh)" + rest} {
+		if got, ok := parseProcStat([]byte(text)); ok {
+			t.Errorf("%q was read as %+v", text, got)
+		}
+	}
+}

@@ -1,0 +1,16 @@
+//go:build !linux
+
+package upstream
+
+import (
+	"context"
+
+	"github.com/rs/zerolog"
+)
+
+// AdoptOrphans does something on Linux only, where main calls it once, before the first upstream starts, and the
+// returned function last.
+func AdoptOrphans(zerolog.Logger) (stop func()) { return func() {} }
+
+// KillOrphans does something on Linux only, where it kills what AdoptOrphans adopted.
+func KillOrphans(context.Context, zerolog.Logger) error { return nil }
