@@ -1,0 +1,46 @@
+//go:build unix
+
+package taskstate
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// freeSpace is how many bytes an ordinary user can still write at dir.
+func freeSpace(dir string) (uint64, error) {
+	var st unix.Statfs_t
+	for {
+		err := unix.Statfs(dir, &st)
+		if err == nil {
+			return uint64(st.Bavail) * uint64(st.Bsize), nil
+		}
+		if err != unix.EINTR {
+			return 0, fmt.Errorf("free space of %s: %w", dir, err)
+		}
+	}
+}
+
+func ownedByUs(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Geteuid()
+}
+
+func openToOthers(info fs.FileInfo) bool { return info.Mode().Perm()&0o077 != 0 }
+
+// syncDir makes the entries of dir durable.
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("task store: %w", err)
+	}
+	defer f.Close()
+	if err := f.Sync(); err != nil {
+		return fmt.Errorf("task store: %w", err)
+	}
+	return nil
+}

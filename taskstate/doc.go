@@ -1,0 +1,35 @@
+// Package taskstate is the durable record of tasks: what was asked, how far it
+// has got, how it ended, and how long the end is kept. It knows nothing of the
+// protocol; requests and outcomes are opaque bytes that come back exactly as
+// they went in.
+//
+// A task that runs lives in memory and on disk, so reading it costs no disk
+// access. A finished one lives on disk only, until its retention is over. Open
+// brings the running ones of a process that died back into memory (Running);
+// the caller decides what becomes of them.
+//
+// # How a change is made
+//
+// Every change of state is an op. One goroutine, the committer (commit.go),
+// takes all ops that wait, decides each against the state as it stands (so that
+// of two ends only the first is accepted), writes those accepted in a single
+// Badger transaction with a single fsync, and only then makes them visible and
+// answers the callers. The lifecycle itself is one table in task.go.
+//
+// # What lies on disk
+//
+// Everything is in one Badger directory; Badger is used nowhere else. Each
+// value is sealed with a length and a checksum that covers its key (record.go),
+// because Badger may hand out wrong bytes without an error.
+//
+//	m/format          version of this layout
+//	t/ID              the header: everything about a task but its payloads
+//	q/ID              the request, until the task is dispatched
+//	o/ID              the outcome, once the task is finished
+//	r/ID              the task is running; all that Open has to look through
+//	x/TIME ID         the outcome may be deleted at TIME
+//	z/x               written and dropped at once to make Badger flush (expire.go)
+//
+// Payloads have keys of their own so that headers stay small: a large payload
+// goes to Badger's value log and a header does not.
+package taskstate

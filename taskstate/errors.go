@@ -1,0 +1,57 @@
+package taskstate
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// The errors that callers tell apart with errors.Is.
+var (
+	// ErrNotFound: no such task, or its retention is over.
+	ErrNotFound = errors.New("no such task")
+	// ErrFinished: the task already has a terminal state, which stands.
+	ErrFinished = errors.New("the task has already ended")
+	// ErrDispatched: the task has been marked dispatched before.
+	ErrDispatched = errors.New("the task has already been dispatched")
+	// ErrNoSpace: the disk is too full to write safely. Nothing was stored.
+	ErrNoSpace = errors.New("not enough free disk space")
+	// ErrTooLarge: a request or outcome above MaxPayload, or another field
+	// above 64 KiB. Nothing was stored.
+	ErrTooLarge = errors.New("too large to store")
+	// ErrClosed: the store has been closed.
+	ErrClosed = errors.New("the task store is closed")
+)
+
+// HeldError says that another process has the directory open.
+type HeldError struct {
+	Dir    string
+	PID    int           // of the holder; 0 if it cannot be told
+	Waited time.Duration // how long Open waited for it
+}
+
+func (e *HeldError) Error() string {
+	holder := "another process"
+	if e.PID > 0 {
+		holder = fmt.Sprintf("process %d", e.PID)
+	}
+	return fmt.Sprintf("task store %s is in use by %s (waited %v): end that process or use another directory",
+		e.Dir, holder, e.Waited)
+}
+
+// DamagedError says that what lies on disk is not what was written. It is
+// returned instead of the wrong bytes.
+type DamagedError struct {
+	Dir string
+	ID  string // the task; empty if the store as a whole is damaged
+	Why string
+}
+
+func (e *DamagedError) Error() string {
+	if e.ID == "" {
+		return fmt.Sprintf("task store %s is damaged: %s; move the directory away (it may be of use for a repair) and start again with an empty one",
+			e.Dir, e.Why)
+	}
+	return fmt.Sprintf("task %s is damaged in store %s: %s; what it held is lost: check the disk, and repeat the call only if running it twice does no harm",
+		e.ID, e.Dir, e.Why)
+}

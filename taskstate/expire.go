@@ -1,0 +1,108 @@
+package taskstate
+
+import (
+	"encoding/binary"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// sweepChunk is how many tasks are deleted in one op.
+const sweepChunk = 100
+
+// expiredTask is an entry of the expiry index whose time has come.
+type expiredTask struct {
+	key     []byte // in the index
+	id      string
+	size    int64 // of the outcome
+	damaged bool  // the entry does not check: whose time has come is not known
+}
+
+// delete removes the task, or of a damaged entry only the entry.
+func (x expiredTask) delete(w *writer) {
+	w.delete(x.key)
+	if !x.damaged {
+		w.delete(headerKey(x.id))
+		w.delete(outcomeKey(x.id))
+	}
+}
+
+// sweepLoop is the sweeper. It sweeps at once, because a process that serves one
+// short session after the other would otherwise never come to it.
+func (s *Store) sweepLoop() {
+	tick := time.NewTicker(s.opts.SweepEvery)
+	defer tick.Stop()
+	for {
+		s.sweep()
+		s.collect()
+		select {
+		case <-s.stop:
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// sweep deletes what has expired. Badger's own TTL is not used: it deletes up to
+// a second early and leaves no trace of what it deleted.
+func (s *Store) sweep() {
+	for !s.stopping() {
+		gone, err := s.expired(time.Now(), sweepChunk)
+		if err == nil && len(gone) > 0 {
+			o := newOp(opExpire, "")
+			o.gone = gone
+			err = s.submit(o)
+		}
+		if err != nil && !s.stopping() {
+			s.log.Warn().Err(err).Msg("task store: expired tasks are not deleted")
+		}
+		if err != nil || len(gone) < sweepChunk {
+			return
+		}
+	}
+}
+
+func (s *Store) stopping() bool {
+	select {
+	case <-s.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// expired returns up to limit entries of the index, oldest first.
+func (s *Store) expired(now time.Time, limit int) (gone []expiredTask, err error) {
+	err = s.view(func(txn *badger.Txn) error {
+		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte(expiryPrefix)})
+		defer it.Close()
+		for it.Rewind(); it.Valid() && len(gone) < limit; it.Next() {
+			x, at := s.indexEntry(it.Item())
+			if at.After(now) {
+				return nil
+			}
+			gone = append(gone, x)
+		}
+		return nil
+	})
+	return gone, err
+}
+
+// indexEntry reads one entry of the index. A damaged one is due at once.
+func (s *Store) indexEntry(item *badger.Item) (expiredTask, time.Time) {
+	x := expiredTask{key: item.KeyCopy(nil)}
+	at, id, ok := splitExpiryKey(x.key)
+	rec, err := item.ValueCopy(nil)
+	if err == nil {
+		rec, err = unseal(x.key, rec)
+	}
+	if !ok || err != nil || len(rec) != 8 {
+		s.log.Error().Err(err).Hex("key", x.key).Msg("task store: damaged entry in the index of expiry")
+		x.damaged = true
+		return x, time.Time{}
+	}
+	x.id, x.size = id, int64(binary.BigEndian.Uint64(rec))
+	return x, at
+}
+
+func encodeSize(n int) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }

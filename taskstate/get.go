@@ -1,0 +1,143 @@
+package taskstate
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// Get returns the task as it stands: a running one from memory, a finished one
+// with its outcome from disk. An unknown or expired one is ErrNotFound; one that
+// cannot be read any more is *DamagedError.
+func (s *Store) Get(id string) (Task, error) {
+	if !wellFormed(id) {
+		return Task{}, ErrNotFound
+	}
+	if t, found, err := s.getLive(id); found || err != nil {
+		return t, err
+	}
+	return s.getStored(id)
+}
+
+func (s *Store) getLive(id string) (Task, bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return Task{}, false, ErrClosed
+	}
+	e, ok := s.live[id]
+	if !ok {
+		return Task{}, false, nil
+	}
+	if e.task.expired(time.Now()) {
+		return Task{}, false, ErrNotFound
+	}
+	return e.task, true, nil
+}
+
+// getStored reads up to three times: a value that the garbage collection moves
+// while it is read comes back empty, as a damaged one does.
+func (s *Store) getStored(id string) (t Task, err error) {
+	s.reading.RLock()
+	defer s.reading.RUnlock()
+	if s.dbClosed {
+		return Task{}, ErrClosed
+	}
+	for range 3 {
+		t, err = s.readTask(id)
+		var damaged *DamagedError
+		if !errors.As(err, &damaged) {
+			break
+		}
+	}
+	return t, err
+}
+
+// readTask puts a task together from its records.
+func (s *Store) readTask(id string) (t Task, err error) {
+	err = s.view(func(txn *badger.Txn) (err error) {
+		t, err = readTask(txn, id)
+		return err
+	})
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return Task{}, &DamagedError{Dir: s.dir, ID: id, Why: err.Error()}
+	}
+	return t, err
+}
+
+func readTask(txn *badger.Txn, id string) (Task, error) {
+	body, err := read(txn, headerKey(id))
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return Task{}, absent(txn, id)
+	}
+	if err != nil {
+		return Task{}, fmt.Errorf("header: %w", err)
+	}
+	h, err := decodeHeader(body)
+	if err != nil {
+		return Task{}, err
+	}
+	t := h.task
+	if t.expired(time.Now()) {
+		return Task{}, ErrNotFound
+	}
+	t.ID = id
+	if t.Request, err = readPayload(txn, requestKey(id), h.request); err != nil {
+		return Task{}, fmt.Errorf("request: %w", err)
+	}
+	if t.Outcome, err = readPayload(txn, outcomeKey(id), h.outcome); err != nil {
+		return Task{}, fmt.Errorf("outcome: %w", err)
+	}
+	return t, nil
+}
+
+// absent tells a task that is not there from one whose header was lost: Badger
+// reports an unreadable key as not found.
+func absent(txn *badger.Txn, id string) error {
+	for _, key := range [][]byte{runningKey(id), outcomeKey(id)} {
+		if _, err := txn.Get(key); !errors.Is(err, badger.ErrKeyNotFound) {
+			return errors.New("its header is missing")
+		}
+	}
+	return ErrNotFound
+}
+
+func readPayload(txn *badger.Txn, key []byte, want int64) ([]byte, error) {
+	if want < 0 {
+		return nil, nil
+	}
+	body, err := read(txn, key)
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(body)) != want {
+		return nil, fmt.Errorf("%w: %d bytes where %d were written", errBadRecord, len(body), want)
+	}
+	return body, nil
+}
+
+// read returns the checked body of the record under key, or Badger's
+// ErrKeyNotFound.
+func read(txn *badger.Txn, key []byte) ([]byte, error) {
+	item, err := txn.Get(key)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := item.ValueCopy(nil)
+	if err != nil {
+		return nil, err
+	}
+	return unseal(key, rec)
+}
+
+// view runs fn in a read transaction. Badger panics over some damaged bytes.
+func (s *Store) view(fn func(*badger.Txn) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: reading panicked: %v", errBadRecord, p)
+		}
+	}()
+	return s.db.View(fn)
+}

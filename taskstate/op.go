@@ -1,0 +1,144 @@
+package taskstate
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+type opKind int
+
+const (
+	opCreate opKind = iota
+	opDispatch
+	opFinish
+	opTouch  // writes what Touch changed in memory
+	opRetry  // writes an end that the disk refused before
+	opExpire // deletes what is no longer kept
+	opFlush  // makes Badger flush; a batch of its own
+)
+
+// errMoot: an op of our own that has nothing left to do.
+var errMoot = errors.New("nothing to do")
+
+// op is one change. Until done is closed it belongs to the committer.
+type op struct {
+	kind    opKind
+	id      string
+	task    Task // opCreate: what to store; else set by stage: the task after the change
+	outcome Outcome
+	gone    []expiredTask
+	dropped int64 // set by stage: length of the request that the change drops
+
+	refused bool // the condition did not hold; err says which
+	err     error
+	done    chan struct{}
+}
+
+func newOp(kind opKind, id string) *op {
+	return &op{kind: kind, id: id, done: make(chan struct{})}
+}
+
+// size is about what the op writes, in bytes.
+func (o *op) size() int64 {
+	const headerAndIndex = 1 << 10
+	t := &o.task
+	return headerAndIndex + int64(len(t.Request)+len(t.Outcome)+len(t.Progress)+len(t.StatusMessage)+len(o.outcome.Payload))
+}
+
+// stage decides the op against cur, the task as it stands before it (ops
+// earlier in the batch included), and sets what is to be written.
+func (o *op) stage(cur Task, unsaved bool, now time.Time) error {
+	done := cur.Status.Terminal()
+	switch {
+	case o.kind == opRetry && !unsaved, o.kind == opTouch && done:
+		return errMoot
+	case o.kind == opDispatch && done, o.kind == opFinish && !cur.Status.canBecome(o.outcome.Status):
+		return ErrFinished
+	case o.kind == opDispatch && cur.Dispatched:
+		return ErrDispatched
+	}
+	o.dropped = payloadLen(cur.Request)
+	o.task = o.apply(cur, now)
+	return nil
+}
+
+// apply returns t after the change.
+func (o *op) apply(t Task, now time.Time) Task {
+	switch o.kind {
+	case opDispatch:
+		t.Dispatched, t.Request = true, nil
+	case opFinish:
+		t.Status, t.StatusMessage, t.Outcome = o.outcome.Status, o.outcome.StatusMessage, o.outcome.Payload
+		t.FinishedAt = latest(now, t.UpdatedAt)
+		t.UpdatedAt, t.Request = t.FinishedAt, nil
+	}
+	return t
+}
+
+// latest keeps times in order when the clock is set back.
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// put writes the op into txn.
+func (o *op) put(txn *badger.Txn) error {
+	w := writer{txn: txn}
+	if o.kind != opExpire {
+		w.set(headerKey(o.id), headerOf(o.task).encode())
+	}
+	switch o.kind {
+	case opCreate:
+		w.set(runningKey(o.id), nil)
+		w.setPayload(requestKey(o.id), o.task.Request)
+	case opDispatch:
+		w.delete(requestKey(o.id))
+	case opFinish, opRetry:
+		w.setPayload(outcomeKey(o.id), o.task.Outcome)
+		w.set(expiryKey(o.task.expiry(), o.id), encodeSize(len(o.task.Outcome)))
+		w.delete(runningKey(o.id))
+		w.delete(requestKey(o.id))
+	case opExpire:
+		for _, g := range o.gone {
+			g.delete(&w)
+		}
+	}
+	return w.err
+}
+
+// writer collects the first error of a series of writes.
+type writer struct {
+	txn *badger.Txn
+	err error
+}
+
+func (w *writer) set(key, body []byte) {
+	if w.err == nil {
+		w.err = w.txn.Set(key, seal(key, body))
+	}
+}
+
+func (w *writer) setPayload(key, body []byte) {
+	if body != nil {
+		w.set(key, body)
+	}
+}
+
+func (w *writer) delete(key []byte) {
+	if w.err == nil {
+		w.err = w.txn.Delete(key)
+	}
+}
+
+// failed is the error a caller gets for a change that was not stored.
+func (o *op) failed() error {
+	if o.err == nil || o.refused || errors.Is(o.err, ErrNoSpace) {
+		return o.err
+	}
+	return fmt.Errorf("task store: %w", o.err)
+}

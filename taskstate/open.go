@@ -1,0 +1,124 @@
+package taskstate
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// formatVersion is the layout that this package writes (doc.go). A later one
+// migrates from it; this one refuses a later one.
+const formatVersion = "1"
+
+// openStore opens the database and reads what ran when it was last closed or
+// its process died. No goroutine of ours runs yet.
+func openStore(dir string, o Options) (*Store, error) {
+	if err := prepareDir(dir); err != nil {
+		return nil, err
+	}
+	s := newStore(dir, o)
+	err := s.checkBeforeOpen()
+	if err != nil {
+		return nil, err
+	}
+	if s.db, err = openBadger(dir, s.badgerLog, o.LockWait); err != nil {
+		return nil, err
+	}
+	if err = s.checkFormat(); err == nil {
+		err = s.load()
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.db.Close())
+	}
+	s.dead.Store(oldValueLogs(dir))
+	return s, nil
+}
+
+// checkBeforeOpen refuses what Badger would not survive: a full disk (the system
+// kills it with SIGBUS when it writes to its memory map) and some damage.
+func (s *Store) checkBeforeOpen() error {
+	free, err := s.opts.FreeSpace(s.dir)
+	if err != nil {
+		return err
+	}
+	if free < s.opts.Reserve {
+		return noSpace(s.dir, free, s.opts.Reserve)
+	}
+	return checkTables(s.dir, s.badgerLog)
+}
+
+func noSpace(dir string, free, need uint64) error {
+	return fmt.Errorf("task store %s: %d MB free, %d MB needed: %w", dir, free>>20, need>>20, ErrNoSpace)
+}
+
+// checkFormat reads the version of the layout, or writes it to a new store.
+func (s *Store) checkFormat() error {
+	var version []byte
+	err := s.view(func(txn *badger.Txn) (err error) {
+		version, err = read(txn, formatKey)
+		return err
+	})
+	switch {
+	case errors.Is(err, badger.ErrKeyNotFound):
+		return s.createFormat()
+	case err != nil:
+		return &DamagedError{Dir: s.dir, Why: "format record: " + err.Error()}
+	case string(version) != formatVersion:
+		return fmt.Errorf("task store %s has format %q, this program knows %q: use the version that wrote it, or another directory",
+			s.dir, version, formatVersion)
+	}
+	return nil
+}
+
+func (s *Store) createFormat() error {
+	return s.db.Update(func(txn *badger.Txn) error {
+		it := txn.NewIterator(badger.IteratorOptions{})
+		defer it.Close()
+		if it.Rewind(); it.Valid() && !strings.HasPrefix(string(it.Item().Key()), sentinelPrefix) {
+			return &DamagedError{Dir: s.dir, Why: "it holds data but no format record"}
+		}
+		return txn.Set(formatKey, seal(formatKey, []byte(formatVersion)))
+	})
+}
+
+// load brings the running tasks into memory. It reads the small index of them
+// and not the finished ones, however many there are. A damaged one does not keep
+// the others from running: Get reports it.
+func (s *Store) load() error {
+	var ids []string
+	err := s.view(func(txn *badger.Txn) error {
+		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte(runningPrefix)})
+		defer it.Close()
+		for it.Rewind(); it.Valid(); it.Next() {
+			ids = append(ids, string(it.Item().Key()[len(runningPrefix):]))
+		}
+		return nil
+	})
+	for _, id := range ids {
+		t, err := s.readTask(id)
+		if err != nil || t.Status.Terminal() {
+			s.log.Error().Err(err).Str("task", id).Msg("task store: a task that was running cannot be taken up")
+			continue
+		}
+		s.live[id] = &entry{task: t}
+	}
+	return err
+}
+
+// oldValueLogs is the size of the value log but for the file that was started
+// just now. An unknown part of it is dead: if it is large, the first sweep finds
+// out.
+func oldValueLogs(dir string) int64 {
+	var total int64
+	files, _ := filepath.Glob(filepath.Join(dir, "*.vlog")) // in order
+	for i, f := range files {
+		if info, err := os.Stat(f); err == nil && i < len(files)-1 {
+			total += info.Size()
+		}
+	}
+	return total
+}

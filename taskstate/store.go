@@ -1,0 +1,177 @@
+package taskstate
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/rs/zerolog"
+)
+
+// MaxPayload is the size in bytes of the largest request or outcome.
+const MaxPayload = 32 << 20
+
+const defaultReserve = 64 << 20
+
+// Options are read by Open only.
+type Options struct {
+	Log zerolog.Logger
+
+	// LockWait is how long Open waits for another process to close the
+	// directory; 0 does not wait.
+	LockWait time.Duration
+
+	// Reserve is the free disk space in bytes below which Open and Create
+	// refuse with ErrNoSpace; 0 is 64 MiB. Half of it is left to the tasks that
+	// run: they still end, and expired ones are still deleted. Badger is killed
+	// by the system when it runs into the end of a disk.
+	Reserve uint64
+
+	// FreeSpace tells the free bytes of the disk that dir is on; nil asks the
+	// operating system.
+	FreeSpace func(dir string) (uint64, error)
+
+	// SweepEvery is how often expired tasks are deleted; 0 is one minute. No
+	// expired task is served in between.
+	SweepEvery time.Duration
+}
+
+func (o *Options) withDefaults() Options {
+	var v Options
+	if o != nil {
+		v = *o
+	}
+	v.Reserve = cmp.Or(v.Reserve, defaultReserve)
+	v.SweepEvery = cmp.Or(v.SweepEvery, time.Minute)
+	if v.FreeSpace == nil {
+		v.FreeSpace = freeSpace
+	}
+	return v
+}
+
+// Store is an open task store. All methods may be called from any goroutine.
+type Store struct {
+	dir       string
+	opts      Options
+	log       zerolog.Logger
+	badgerLog *badgerLog
+	db        *badger.DB
+	dead      atomic.Int64 // bytes of the value log that may be garbage
+	gcAfter   int64        // how many of them start a collection
+
+	mu     sync.Mutex // guards what follows, and is never held across disk access
+	live   map[string]*entry
+	queue  []*op // for the committer; bounded by the callers, each waits for its one op
+	closed bool
+
+	wake      chan struct{} // capacity 1: there is something for the committer
+	stop      chan struct{} // closed to end the sweeper
+	committer sync.WaitGroup
+	sweeper   sync.WaitGroup
+
+	// reading is held shared while the disk is read and exclusively while the
+	// database closes: Badger unmaps its files then.
+	reading   sync.RWMutex
+	dbClosed  bool
+	closeOnce sync.Once
+	closeErr  error
+}
+
+// entry is a task in memory: a running one, or a finished one that the disk
+// would not take. dirty: a Touch is not on disk yet.
+type entry struct {
+	task    Task
+	dirty   bool
+	unsaved bool
+}
+
+func newStore(dir string, o Options) *Store {
+	return &Store{
+		dir: dir, opts: o, log: o.Log,
+		badgerLog: &badgerLog{log: o.Log},
+		gcAfter:   valueLogFileSize / 2,
+		live:      make(map[string]*entry),
+		wake:      make(chan struct{}, 1),
+		stop:      make(chan struct{}),
+	}
+}
+
+// Open opens the store in dir, which it makes (mode 0700) if need be. It fails
+// with *HeldError if another process has it open, with ErrNoSpace on a full
+// disk, and with *DamagedError if the files are not what was written. Close must
+// be called.
+func Open(dir string, opts *Options) (*Store, error) {
+	s, err := openStore(dir, opts.withDefaults())
+	if err != nil {
+		return nil, err
+	}
+	s.committer.Go(s.commitLoop)
+	s.sweeper.Go(s.sweepLoop)
+	return s, nil
+}
+
+// Close waits for the changes under way, writes what is not on disk yet, and
+// closes the database. It is idempotent; a second call waits for the first. The
+// error names outcomes that the disk refused to the end and that are now lost.
+func (s *Store) Close() error {
+	s.closeOnce.Do(func() {
+		close(s.stop)
+		s.sweeper.Wait() // it needs the committer
+		s.refuseChanges()
+		s.committer.Wait()
+		s.closeErr = errors.Join(s.lostOutcomes(), s.closeDB())
+	})
+	return s.closeErr
+}
+
+// refuseChanges lets the committer finish what is queued and end.
+func (s *Store) refuseChanges() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.wakeCommitter()
+}
+
+func (s *Store) closeDB() error {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	s.dbClosed = true
+	if err := s.db.Close(); err != nil {
+		return fmt.Errorf("close task store %s: %w", s.dir, err)
+	}
+	return nil
+}
+
+func (s *Store) lostOutcomes() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for id, e := range s.live {
+		if e.unsaved {
+			errs = append(errs, fmt.Errorf("task %s: its end (%s) could not be stored", id, e.task.Status))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Running returns the tasks that are not terminal, oldest first. Right after
+// Open these are what a process that died left behind.
+func (s *Store) Running() []Task {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var tasks []Task
+	for _, e := range s.live {
+		if !e.task.Status.Terminal() {
+			tasks = append(tasks, e.task)
+		}
+	}
+	slices.SortFunc(tasks, func(a, b Task) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return tasks
+}
