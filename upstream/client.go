@@ -91,6 +91,10 @@ func (c *Client) Connect(ctx context.Context) (Description, error) {
 		defer c.mu.Unlock()
 		return c.conn.desc, nil
 	}
+	if c.closed {
+		c.mu.Unlock()
+		return Description{}, errClosed().with(NotDispatched)
+	}
 	try := c.connectLocked()
 	c.mu.Unlock()
 	select {
@@ -106,16 +110,22 @@ func (c *Client) Connect(ctx context.Context) (Description, error) {
 // server in order.
 func (c *Client) Send(r *Request) {
 	c.mu.Lock()
-	k := c.conn
-	if k == nil {
+	k, closed := c.conn, c.closed
+	switch {
+	case closed:
+	case k == nil:
 		c.waiting = append(c.waiting, r)
 		c.connectLocked()
-		c.mu.Unlock()
-		return
+	default:
+		k.enlistLocked(r)
 	}
-	k.enlistLocked(r)
 	c.mu.Unlock()
-	k.write(r)
+	switch {
+	case closed:
+		r.Reply(wire.Message{}, errClosed().with(NotDispatched))
+	case k != nil:
+		k.write(r)
+	}
 }
 
 // Cancel takes r back: its Reply is not called any more, unless that has

@@ -13,17 +13,14 @@ type attempt struct {
 	err  error
 }
 
-// connectLocked joins the attempt that is under way or begins one.
+// connectLocked joins the attempt that is under way or begins one. The client
+// must not be closed.
 func (c *Client) connectLocked() *attempt {
 	if c.trying != nil {
 		return c.trying
 	}
 	c.trying = &attempt{done: make(chan struct{})}
 	try, previous := c.trying, c.last
-	if c.closed {
-		go c.settle(try, nil, errClosed().with(NotDispatched))
-		return try
-	}
 	c.work.Go(func() {
 		k, err := c.open(previous)
 		c.settle(try, k, err)

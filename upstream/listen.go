@@ -37,7 +37,7 @@ func (c *Client) Listen(ctx context.Context, l *Listen) (accepted []byte, err er
 	k := c.conn
 	c.mu.Unlock()
 	if k == nil {
-		return nil, errClosed().with(NotDispatched)
+		return nil, errHandshake("The upstream server ended before the subscription was open.")
 	}
 	if desc.Era == Stateless {
 		return c.listenStateless(ctx, l)

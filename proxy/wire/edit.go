@@ -111,6 +111,9 @@ func String(value []byte) (s string, ok bool) {
 
 // Quote encodes s as a JSON string.
 func Quote(s string) []byte {
+	if isPlain(s) {
+		return append(append(append(make([]byte, 0, len(s)+2), '"'), s...), '"')
+	}
 	quoted, err := json.Marshal(s)
 	if err != nil {
 		panic(err) // a string always has an encoding
@@ -158,4 +161,14 @@ func concat(parts ...[]byte) []byte {
 // Array encodes the elements as a JSON array.
 func Array(elements [][]byte) []byte {
 	return concat([]byte{'['}, bytes.Join(elements, []byte{','}), []byte{']'})
+}
+
+// isPlain reports whether s stands in a JSON string as it is.
+func isPlain(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < 0x20 || c > 0x7e || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }

@@ -1,0 +1,109 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
+)
+
+// cause is why a task ends before its answer, in a sentence for people and
+// models: it becomes the task's statusMessage.
+type cause string
+
+func (c cause) Error() string { return string(c) }
+
+const (
+	errCancelled cause = "The client cancelled the task."
+	errShutdown  cause = "The proxy shut down while the task was running."
+	errRestarted cause = "The proxy was restarted while the task was running, and with it the connection to the upstream server."
+)
+
+// limitError: the task ran into a limit of its own policy.
+type limitError struct {
+	reason string // the policy's key
+	limit  time.Duration
+	text   string
+}
+
+func (e *limitError) Error() string { return e.text }
+
+func (r *run) tooLong() error {
+	return &limitError{"max_run", r.policy.MaxRun, fmt.Sprintf(
+		"The task was ended because it ran longer than max_run (%v) allows.", r.policy.MaxRun)}
+}
+
+func (r *run) stalled() error {
+	return &limitError{"stall", r.policy.Stall, fmt.Sprintf(
+		"The task was ended because the upstream server showed no sign of life for %v (stall); max_run is %v.", r.policy.Stall, r.policy.MaxRun)}
+}
+
+// failure is the data of an error that the proxy makes: what happened, for
+// programs, and what became of the work.
+type failure struct {
+	Reason  string           `json:"reason"`
+	Outcome upstream.Outcome `json:"outcome"`
+	Limit   string           `json:"limit,omitempty"`
+}
+
+// wireError explains a cause to the host. The outcome says whether the call
+// can have reached the server.
+func wireError(cause error, outcome upstream.Outcome) *wire.Error {
+	var fromUpstream *upstream.Error
+	if errors.As(cause, &fromUpstream) {
+		return fromUpstream.Wire()
+	}
+	data := failure{Reason: reasonOf(cause), Outcome: outcome}
+	var limit *limitError
+	if errors.As(cause, &limit) {
+		data.Limit = limit.limit.String()
+	}
+	return &wire.Error{Code: wire.CodeInternal, Message: cause.Error() + " " + outcome.Sentence(), Data: data}
+}
+
+func reasonOf(cause error) string {
+	var limit *limitError
+	switch {
+	case errors.As(cause, &limit):
+		return limit.reason
+	case errors.Is(cause, errShutdown):
+		return "shutdown"
+	case errors.Is(cause, errRestarted):
+		return "proxy_restarted"
+	}
+	return "internal"
+}
+
+func errResultType(kind string) *wire.Error {
+	return &wire.Error{
+		Code:    wire.CodeInternal,
+		Message: fmt.Sprintf("The upstream server answered with a result of type %q, which cannot be carried by a task. %s", kind, upstream.Unknown.Sentence()),
+		Data:    failure{Reason: "unsupported_result", Outcome: upstream.Unknown},
+	}
+}
+
+func errOutcomeTooLarge(size int) *wire.Error {
+	return &wire.Error{
+		Code:    wire.CodeInternal,
+		Message: fmt.Sprintf("The upstream server answered with %d bytes, more than can be stored for a task. The work itself is done; ask for less.", size),
+		Data:    failure{Reason: "too_large", Outcome: upstream.Unknown},
+	}
+}
+
+// MissingTasks is the error for a client that did not declare the Tasks
+// extension on a request that needs it (Tasks extension, Error Handling).
+func MissingTasks(what string) *wire.Error {
+	return &wire.Error{
+		Code:    wire.CodeMissingClientCapability,
+		Message: what + ", and the client did not declare the Tasks extension on this request.",
+		Data:    missingTasks,
+	}
+}
+
+var missingTasks = map[string]any{
+	"requiredCapabilities": map[string]any{
+		"extensions": map[string]any{"io.modelcontextprotocol/tasks": struct{}{}},
+	},
+}

@@ -1,0 +1,178 @@
+package host
+
+import (
+	"context"
+	"sync"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
+)
+
+// bridge serves a session of the initialize era whose upstream server speaks
+// the stateless one: it remembers what that era says with every request, and
+// does what it has no method for.
+type bridge struct {
+	session *session
+
+	mu       sync.Mutex
+	logLevel []byte
+	watched  map[string]*upstream.Listen // by resource
+	lists    *upstream.Listen            // for list changes, once the host is initialized
+}
+
+func newBridge(s *session) *bridge {
+	return &bridge{session: s, watched: map[string]*upstream.Listen{}}
+}
+
+func (b *bridge) serve(x exchange) canceller {
+	switch x.request.Method() {
+	case "ping":
+		x.result([]byte("{}"))
+	case "logging/setLevel":
+		b.setLevel(x)
+	case "resources/subscribe":
+		b.watch(x)
+	case "resources/unsubscribe":
+		b.unwatch(x)
+	default:
+		return b.forward(x)
+	}
+	return nil
+}
+
+func (b *bridge) forward(x exchange) canceller {
+	s := b.session
+	return canceller(s.edge.opts.Proxy.Handle(&proxy.Request{
+		Message: x.request, Caller: b.caller(), Upstream: s.client, Progress: progressTo(x),
+		Reply: func(m wire.Message) { x.reply(olden(m)) },
+	}))
+}
+
+func (b *bridge) caller() upstream.Caller {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	caller := b.session.caller
+	caller.LogLevel = b.logLevel
+	return caller
+}
+
+// olden takes from a result what only the stateless era knows.
+func olden(m wire.Message) wire.Message {
+	result := m.Result()
+	if result == nil {
+		return m
+	}
+	result = wire.Delete(result, "resultType", "ttlMs", "cacheScope")
+	meta := wire.Get(result, "_meta")
+	switch rest := wire.Delete(meta, metaServerInfo); {
+	case len(rest) == len(meta):
+	case string(rest) == "{}":
+		result = wire.Delete(result, "_meta")
+	default:
+		result = wire.Set(result, "_meta", rest)
+	}
+	return m.With(wire.Changes{Result: result})
+}
+
+func (b *bridge) setLevel(x exchange) {
+	b.mu.Lock()
+	b.logLevel = wire.Get(x.request.Params(), "level")
+	b.mu.Unlock()
+	x.result([]byte("{}"))
+}
+
+func (b *bridge) watch(x exchange) {
+	uri := wire.Get(x.request.Params(), "uri")
+	l := b.listen(wire.Set(nil, "resourceSubscriptions", wire.Array([][]byte{uri})))
+	b.mu.Lock()
+	known := b.watched[string(uri)] != nil
+	if !known {
+		b.watched[string(uri)] = l
+	}
+	b.mu.Unlock()
+	if known {
+		x.result([]byte("{}"))
+		return
+	}
+	b.begin(l, func(err error) {
+		if err != nil {
+			b.forget(uri)
+			x.fail(connectError(err))
+			return
+		}
+		x.result([]byte("{}"))
+	})
+}
+
+func (b *bridge) unwatch(x exchange) {
+	if l := b.forget(wire.Get(x.request.Params(), "uri")); l != nil {
+		b.session.client.Unlisten(l)
+	}
+	x.result([]byte("{}"))
+}
+
+func (b *bridge) forget(uri []byte) *upstream.Listen {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l := b.watched[string(uri)]
+	delete(b.watched, string(uri))
+	return l
+}
+
+// notification: once the host is initialized it hears of list changes, which
+// are free in its era and have to be asked for in the server's.
+func (b *bridge) notification(m wire.Message, desc upstream.Description) {
+	switch m.Method() {
+	case "notifications/initialized":
+		b.followLists(desc)
+	case "notifications/roots/list_changed":
+	default:
+		b.session.client.Notify(m)
+	}
+}
+
+func (b *bridge) followLists(desc upstream.Description) {
+	filter := listFilter(desc.Capabilities())
+	b.mu.Lock()
+	first := b.lists == nil
+	if first {
+		b.lists = b.listen(filter)
+	}
+	l := b.lists
+	b.mu.Unlock()
+	if !first || string(filter) == "{}" {
+		return
+	}
+	b.begin(l, func(err error) {
+		if err != nil {
+			b.session.edge.opts.Log.Info().Err(err).Msg("the upstream server does not report list changes")
+		}
+	})
+}
+
+// listFilter asks for the list changes that the server says it reports.
+func listFilter(capabilities []byte) []byte {
+	filter := []byte("{}")
+	for _, list := range []string{"tools", "prompts", "resources"} {
+		if string(wire.Lookup(capabilities, list, "listChanged")) == "true" {
+			filter = wire.Set(filter, list+"ListChanged", []byte("true"))
+		}
+	}
+	return filter
+}
+
+func (b *bridge) listen(filter []byte) *upstream.Listen {
+	return &upstream.Listen{Filter: filter, Caller: b.session.caller, Notify: b.session.edge.send, Ended: func() {}}
+}
+
+func (b *bridge) begin(l *upstream.Listen, then func(error)) {
+	edge := b.session.edge.stateless
+	edge.work.Go(func() {
+		_, err := b.session.client.Listen(edge.ctx, l)
+		if err == context.Canceled {
+			return
+		}
+		then(err)
+	})
+}

@@ -1,0 +1,69 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
+)
+
+// discover answers for the upstream server, whatever its era (revision
+// 2026-07-28, Discovery), with what the proxy adds to it.
+func (s *stateless) discover(x exchange) canceller {
+	ctx, cancel := context.WithTimeout(s.ctx, s.edge.opts.StartWait)
+	s.work.Go(func() {
+		defer cancel()
+		desc, err := s.client.Connect(ctx)
+		if err != nil {
+			x.fail(connectError(err))
+			return
+		}
+		x.result(s.discoverResult(desc))
+	})
+	return func(wire.Message) { cancel() }
+}
+
+func (s *stateless) discoverResult(desc upstream.Description) []byte {
+	result := []byte("{}")
+	if desc.Era == upstream.Stateless {
+		result = desc.Result
+	} else if text := desc.Instructions(); text != nil {
+		result = wire.Set(result, "instructions", text)
+	}
+	meta := wire.Set(wire.Get(desc.Result, "_meta"), metaProxy, proxyInfo(s.edge.opts.Version))
+	if info := desc.ServerInfo(); info != nil {
+		meta = wire.Set(meta, metaServerInfo, info)
+	}
+	versions, err := json.Marshal(supportedVersions())
+	if err != nil {
+		panic(err) // strings always have an encoding
+	}
+	result = wire.Set(result, "_meta", meta)
+	result = wire.Set(result, "capabilities", withTasks(desc.Capabilities()))
+	result = wire.Set(result, "supportedVersions", versions)
+	return completed("server/discover", result)
+}
+
+// withTasks advertises the Tasks extension and not the older tasks (Tasks
+// extension, Capability Negotiation).
+func withTasks(capabilities []byte) []byte {
+	capabilities = wire.Delete(capabilities, "tasks")
+	extensions := wire.Set(wire.Get(capabilities, "extensions"), tasksExtension, []byte("{}"))
+	return wire.Set(capabilities, "extensions", extensions)
+}
+
+func withoutTasks(capabilities []byte) []byte {
+	if capabilities == nil {
+		return []byte("{}")
+	}
+	extensions := wire.Get(capabilities, "extensions")
+	switch rest := wire.Delete(extensions, tasksExtension); {
+	case len(rest) == len(extensions):
+		return capabilities
+	case string(rest) == "{}":
+		return wire.Delete(capabilities, "extensions")
+	default:
+		return wire.Set(capabilities, "extensions", rest)
+	}
+}

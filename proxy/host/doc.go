@@ -1,0 +1,18 @@
+// Package host is the server side of the proxy: it takes what hosts send and
+// gives them what the era that they speak asks for.
+//
+// An edge is a transport; there is one, [Stdio]. It splits its channel into
+// exchanges, one request each and the way back, and gives every exchange to
+// the era that the request opens in:
+//
+//   - stateless.go and its neighbours serve requests that stand by themselves
+//     (revision 2026-07-28): they read what the request says of its sender,
+//     answer discovery and tasks/* themselves, and complete the results of the
+//     rest.
+//   - initialize.go serves the conversation that an initialize begins
+//     (revisions up to 2025-11-25): it remembers what the host said, and
+//     otherwise changes nothing.
+//
+// Both hand package proxy the same [proxy.Request]. A host may use both at
+// once, on one channel.
+package host

@@ -1,0 +1,70 @@
+package host
+
+import (
+	"context"
+	"testing"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+)
+
+func TestCancelledRequestIsNotAnswered(t *testing.T) {
+	f := newInflight()
+	flight := f.begin([]byte(`"a"`))
+	cancelled := 0
+	f.cancellable(flight, func(wire.Message) { cancelled++ })
+	f.cancel([]byte(`"\u0061"`), wire.Message{}) // the same id, spelled otherwise
+	f.cancel([]byte(`"a"`), wire.Message{})
+	if cancelled != 1 {
+		t.Errorf("cancelled %d times, want once", cancelled)
+	}
+	if f.end(flight) {
+		t.Error("a reply was allowed after the cancellation")
+	}
+}
+
+func TestAnsweredRequestIsNotCancelled(t *testing.T) {
+	f := newInflight()
+	flight := f.begin([]byte("1"))
+	f.cancellable(flight, func(wire.Message) { t.Error("cancelled after the answer") })
+	if !f.end(flight) || f.end(flight) {
+		t.Error("want exactly one reply")
+	}
+	f.cancel([]byte("1"), wire.Message{})
+}
+
+func TestIdsOfDifferentTypesAreDifferent(t *testing.T) {
+	f := newInflight()
+	number, text := f.begin([]byte("1")), f.begin([]byte(`"1"`))
+	f.cancellable(number, func(wire.Message) {})
+	f.cancel([]byte("1"), wire.Message{})
+	if f.end(number) || !f.end(text) {
+		t.Error(`cancelling 1 must not touch "1"`)
+	}
+}
+
+func TestReusedIdBelongsToTheNewerRequest(t *testing.T) {
+	f := newInflight()
+	older, newer := f.begin([]byte("1")), f.begin([]byte("1"))
+	if !f.end(older) {
+		t.Error("the older request was not answered")
+	}
+	f.cancellable(newer, func(wire.Message) {})
+	f.cancel([]byte("1"), wire.Message{})
+	if f.end(newer) {
+		t.Error("the newer request was answered after its cancellation")
+	}
+}
+
+func TestWaitEndsWithTheLastAnswer(t *testing.T) {
+	f := newInflight()
+	a, b := f.begin([]byte("1")), f.begin([]byte("2"))
+	waited := make(chan struct{})
+	go func() {
+		defer close(waited)
+		f.wait(t.Context())
+	}()
+	f.end(a)
+	f.end(b)
+	<-waited
+	f.wait(context.Background()) // nothing left to wait for
+}

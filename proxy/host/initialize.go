@@ -1,0 +1,137 @@
+package host
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
+)
+
+// initializeVersions are the revisions that open with initialize, newest first.
+var initializeVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
+
+// session is a conversation of the initialize era: what the host said once,
+// and the upstream session that was opened with the host's own words. Where
+// the upstream server speaks the same era, everything passes as it is; where
+// it does not, bridge.go stands in for what is missing.
+type session struct {
+	edge      *Stdio
+	client    *upstream.Client
+	caller    upstream.Caller
+	version   []byte
+	questions *questions
+	bridge    *bridge
+}
+
+func newSession(edge *Stdio, params []byte) *session {
+	s := &session{edge: edge, version: wire.Get(params, "protocolVersion")}
+	s.caller = upstream.Caller{Info: wire.Get(params, "clientInfo"), Capabilities: wire.Get(params, "capabilities")}
+	s.questions = newQuestions(edge.send)
+	hello := edge.hello(upstream.Initialize)
+	hello.Params = params
+	s.client = edge.opts.Proxy.Dial(hello, upstream.Handler{
+		Notification: s.fromUpstream, Request: s.questions.ask, Lost: s.questions.withdrawAll,
+	})
+	s.bridge = newBridge(s)
+	return s
+}
+
+// hello is how upstream sessions of this edge open.
+func (s *Stdio) hello(era upstream.Era) upstream.Hello {
+	hello := upstream.Hello{Era: era, Info: proxyInfo(s.opts.Version)}
+	if s.opts.Era != nil {
+		hello.Era, hello.Only = *s.opts.Era, true
+	}
+	return hello
+}
+
+func proxyInfo(version string) []byte {
+	return wire.Set(wire.Set(nil, "version", wire.Quote(version)), "name", wire.Quote("mcp-taskproxy"))
+}
+
+// initialize answers with what the upstream server answered, however long that
+// takes.
+func (s *session) initialize(x exchange) canceller {
+	ctx, cancel := context.WithCancelCause(s.edge.stateless.ctx)
+	s.edge.stateless.work.Go(func() {
+		defer cancel(nil)
+		desc, err := s.client.Connect(ctx)
+		if err != nil {
+			x.fail(connectError(err))
+			return
+		}
+		x.reply(s.welcome(desc))
+	})
+	return func(wire.Message) { cancel(context.Canceled) }
+}
+
+func (s *session) welcome(desc upstream.Description) wire.Message {
+	if desc.Era == upstream.Initialize {
+		return desc.Response
+	}
+	version := s.version
+	if v, _ := wire.String(version); !slices.Contains(initializeVersions, v) {
+		version = wire.Quote(initializeVersions[0])
+	}
+	result := []byte("{}")
+	for _, m := range []struct {
+		name  string
+		value []byte
+	}{
+		{"instructions", desc.Instructions()}, {"serverInfo", desc.ServerInfo()},
+		{"capabilities", withoutTasks(desc.Capabilities())}, {"protocolVersion", version},
+	} {
+		if m.value != nil {
+			result = wire.Set(result, m.name, m.value)
+		}
+	}
+	return wire.Result([]byte("0"), result)
+}
+
+// serve passes a request on. Tasks are not for this era: the extension means
+// nothing here (Tasks extension, Capability Negotiation).
+func (s *session) serve(x exchange) canceller {
+	desc, connected := s.client.Describe()
+	if connected && desc.Era == upstream.Stateless {
+		return s.bridge.serve(x)
+	}
+	return canceller(s.edge.opts.Proxy.Handle(&proxy.Request{
+		Message: x.request, Caller: s.caller, Upstream: s.client,
+		Progress: progressTo(x), Reply: x.reply,
+	}))
+}
+
+// progressTo gives the host progress under its own token; nil if it has none.
+func progressTo(x exchange) func(wire.Message) {
+	token := wire.Lookup(x.request.Params(), "_meta", "progressToken")
+	if token == nil || string(token) == "null" {
+		return nil
+	}
+	return func(m wire.Message) {
+		x.notify(m.With(wire.Changes{Params: wire.Set(m.Params(), "progressToken", token)}))
+	}
+}
+
+func (s *session) notification(m wire.Message) {
+	desc, connected := s.client.Describe()
+	if connected && desc.Era == upstream.Stateless {
+		s.bridge.notification(m, desc)
+		return
+	}
+	s.client.Notify(m)
+}
+
+// response takes the host's answer to a question of the upstream server.
+func (s *session) response(m wire.Message) { s.questions.answer(m) }
+
+// fromUpstream passes on what the server sends of its own accord. The one
+// thing to translate is which of its questions it withdraws.
+func (s *session) fromUpstream(m wire.Message) {
+	if m.Method() == "notifications/cancelled" {
+		s.questions.withdraw(m)
+		return
+	}
+	s.edge.send(m)
+}

@@ -1,0 +1,136 @@
+package host
+
+import (
+	"context"
+	"sync"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
+)
+
+// subscription is one open subscriptions/listen (revision 2026-07-28,
+// Subscriptions).
+type subscription struct {
+	x      exchange
+	listen *upstream.Listen
+	cancel context.CancelFunc
+
+	mu           sync.Mutex
+	acknowledged bool
+	early        []wire.Message // came before the acknowledgement, go out after it
+}
+
+// listen opens a subscription: the upstream server agrees first, then the host
+// is told what it will hear of, then it hears of it.
+func (s *stateless) listen(x exchange, from sender) canceller {
+	filter := wire.Get(x.request.Params(), "notifications")
+	switch {
+	case !wire.IsObject(filter):
+		x.fail(wire.Errorf(wire.CodeInvalidParams, "params.notifications is required: an object that says what to listen to."))
+		return nil
+	case wire.Get(filter, "taskIds") != nil && !from.tasks:
+		x.fail(proxy.MissingTasks("taskIds belongs to the Tasks extension"))
+		return nil
+	}
+	sub := &subscription{x: x}
+	sub.listen = &upstream.Listen{
+		Filter: wire.Delete(filter, "taskIds"), Caller: from.caller,
+		Notify: sub.notify, Ended: func() { s.endSubscription(sub) },
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	sub.cancel = cancel
+	if !s.keep(sub) {
+		x.fail(connectError(context.Canceled))
+		return nil
+	}
+	s.work.Go(func() { s.begin(ctx, sub) })
+	return func(wire.Message) { s.drop(sub) }
+}
+
+func (s *stateless) begin(ctx context.Context, sub *subscription) {
+	accepted, err := s.client.Listen(ctx, sub.listen)
+	if err != nil {
+		if s.drop(sub) {
+			sub.x.fail(connectError(err))
+		}
+		return
+	}
+	if accepted == nil {
+		accepted = []byte("{}")
+	}
+	sub.acknowledge(accepted)
+}
+
+func (sub *subscription) acknowledge(accepted []byte) {
+	sub.mu.Lock()
+	defer sub.mu.Unlock()
+	sub.acknowledged = true
+	sub.send(wire.Notification("notifications/subscriptions/acknowledged", wire.Set(nil, "notifications", accepted)))
+	for _, m := range sub.early {
+		sub.send(m)
+	}
+	sub.early = nil
+}
+
+func (sub *subscription) notify(m wire.Message) {
+	sub.mu.Lock()
+	defer sub.mu.Unlock()
+	if !sub.acknowledged {
+		sub.early = append(sub.early, m)
+		return
+	}
+	sub.send(m)
+}
+
+// send marks a notification as this subscription's: the id is that of the
+// host's request, type and spelling included.
+func (sub *subscription) send(m wire.Message) {
+	params := m.Params()
+	meta := wire.Set(wire.Get(params, "_meta"), metaSubscription, sub.x.request.ID())
+	sub.x.notify(m.With(wire.Changes{Params: wire.Set(params, "_meta", meta)}))
+}
+
+func (s *stateless) keep(sub *subscription) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.subs[sub] = true
+	}
+	return !s.closed
+}
+
+// drop reports whether the subscription was open until now.
+func (s *stateless) drop(sub *subscription) bool {
+	s.mu.Lock()
+	open := s.subs[sub]
+	delete(s.subs, sub)
+	s.mu.Unlock()
+	sub.cancel()
+	s.client.Unlisten(sub.listen)
+	return open
+}
+
+// endSubscription closes a subscription in good order (revision 2026-07-28,
+// Subscriptions, Graceful Closure).
+func (s *stateless) endSubscription(sub *subscription) {
+	if !s.drop(sub) {
+		return
+	}
+	meta := wire.Set(nil, metaSubscription, sub.x.request.ID())
+	sub.x.result(s.identify(wire.Set(acknowledgement, "_meta", meta)))
+}
+
+// endSubscriptions ends those that are open and lets no more begin.
+func (s *stateless) endSubscriptions() {
+	s.mu.Lock()
+	s.closed = true
+	var open []*subscription
+	for sub := range s.subs {
+		open = append(open, sub)
+	}
+	s.mu.Unlock()
+	for _, sub := range open {
+		s.endSubscription(sub)
+	}
+}

@@ -1,0 +1,77 @@
+package host
+
+import (
+	"strconv"
+	"sync"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+)
+
+// questions are the requests of an upstream server to the host (sampling,
+// elicitation, roots, ping) that wait for an answer. They go out under ids of
+// our own, so that those of one run of the server never meet those of another.
+type questions struct {
+	send func(wire.Message)
+
+	mu   sync.Mutex
+	last int64
+	open map[string]question // by our id
+}
+
+type question struct {
+	theirs []byte // the server's id
+	answer func(wire.Message)
+}
+
+func newQuestions(send func(wire.Message)) *questions {
+	return &questions{send: send, open: map[string]question{}}
+}
+
+func (q *questions) ask(m wire.Message, answer func(wire.Message)) {
+	q.mu.Lock()
+	q.last++
+	id := strconv.AppendInt(nil, q.last, 10)
+	q.open[string(id)] = question{m.ID(), answer}
+	q.mu.Unlock()
+	q.send(m.With(wire.Changes{ID: id}))
+}
+
+// answer passes the host's response to whoever asked; others are dropped.
+func (q *questions) answer(m wire.Message) {
+	q.mu.Lock()
+	asked, ok := q.open[string(m.ID())]
+	delete(q.open, string(m.ID()))
+	q.mu.Unlock()
+	if ok {
+		asked.answer(m)
+	}
+}
+
+// withdraw translates the server's notifications/cancelled.
+func (q *questions) withdraw(m wire.Message) {
+	theirs := string(wire.Get(m.Params(), "requestId"))
+	q.mu.Lock()
+	var id string
+	for ours, asked := range q.open {
+		if string(asked.theirs) == theirs {
+			id = ours
+			delete(q.open, ours)
+		}
+	}
+	q.mu.Unlock()
+	if id != "" {
+		q.send(m.With(wire.Changes{Params: wire.Set(m.Params(), "requestId", []byte(id))}))
+	}
+}
+
+// withdrawAll is for the death of the server: nobody waits any more.
+func (q *questions) withdrawAll() {
+	q.mu.Lock()
+	open := q.open
+	q.open = map[string]question{}
+	q.mu.Unlock()
+	for id := range open {
+		params := wire.Set([]byte(`{"reason":"the server that asked has ended"}`), "requestId", []byte(id))
+		q.send(wire.Notification("notifications/cancelled", params))
+	}
+}

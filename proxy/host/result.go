@@ -1,0 +1,92 @@
+package host
+
+import (
+	"strconv"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+)
+
+// cacheable are the methods whose results carry caching hints (revision
+// 2026-07-28, Caching).
+var cacheable = map[string]bool{
+	"server/discover": true, "tools/list": true, "prompts/list": true,
+	"resources/list": true, "resources/templates/list": true, "resources/read": true,
+}
+
+// complete makes a response of the upstream server one of this era: members
+// that the revision requires are put in front where they are missing, members
+// of the older tasks are taken out, the rest stays as it is.
+func (s *stateless) complete(method string, m wire.Message) wire.Message {
+	if m.Err() != nil {
+		return modernError(m)
+	}
+	result := m.Result()
+	if !wire.IsObject(result) {
+		return m
+	}
+	if method == "tools/list" {
+		result = withoutExecution(result)
+	}
+	return m.With(wire.Changes{Result: s.identify(completed(method, result))})
+}
+
+// completed adds resultType and the caching hints. A result without hints is
+// stale at once and for its receiver alone.
+func completed(method string, result []byte) []byte {
+	if cacheable[method] && !isInterim(result) {
+		if wire.Get(result, "cacheScope") == nil {
+			result = wire.Prepend(result, "cacheScope", []byte(`"private"`))
+		}
+		if wire.Get(result, "ttlMs") == nil {
+			result = wire.Prepend(result, "ttlMs", []byte("0"))
+		}
+	}
+	if wire.Get(result, "resultType") == nil {
+		result = wire.Prepend(result, "resultType", []byte(`"complete"`))
+	}
+	return result
+}
+
+func isInterim(result []byte) bool {
+	kind := wire.Get(result, "resultType")
+	return kind != nil && string(kind) != `"complete"`
+}
+
+// identify adds the upstream server's name to the result's _meta, if it is
+// known, and takes the older tasks' key out.
+func (s *stateless) identify(result []byte) []byte {
+	desc, _ := s.client.Describe()
+	info := desc.ServerInfo()
+	meta := wire.Get(result, "_meta")
+	kept := wire.Delete(meta, metaRelatedTask)
+	if info != nil && wire.Get(kept, metaServerInfo) == nil {
+		kept = wire.Set(kept, metaServerInfo, info)
+	} else if len(kept) == len(meta) {
+		return result
+	}
+	return wire.Set(result, "_meta", kept)
+}
+
+// withoutExecution takes the older tasks' field off the tools.
+func withoutExecution(result []byte) []byte {
+	tools := wire.Elements(wire.Get(result, "tools"))
+	changed := false
+	for i, tool := range tools {
+		tools[i] = wire.Delete(tool, "execution")
+		changed = changed || len(tools[i]) != len(tool)
+	}
+	if !changed {
+		return result
+	}
+	return wire.Set(result, "tools", wire.Array(tools))
+}
+
+// modernError gives an error code of an older revision its present value
+// (revision 2026-07-28, Base Protocol, Error Codes).
+func modernError(m wire.Message) wire.Message {
+	if string(wire.Get(m.Err(), "code")) != strconv.Itoa(wire.CodeResourceNotFoundOldRevs) {
+		return m
+	}
+	object := wire.Set(m.Err(), "code", strconv.AppendInt(nil, wire.CodeInvalidParams, 10))
+	return m.With(wire.Changes{Err: object})
+}

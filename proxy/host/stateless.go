@@ -1,0 +1,148 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
+	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
+)
+
+// stateless serves requests that stand by themselves. What it keeps between
+// them is the upstream session and the open subscriptions.
+type stateless struct {
+	edge   *Stdio
+	client *upstream.Client
+
+	ctx    context.Context // of what serves a request without the upstream session's help
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+	subs   map[*subscription]bool
+	levels [8]int // unanswered requests that want log messages, by level
+}
+
+func newStateless(edge *Stdio) *stateless {
+	s := &stateless{edge: edge, subs: map[*subscription]bool{}}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.client = edge.opts.Proxy.Dial(edge.hello(upstream.Stateless), upstream.Handler{Notification: s.fromUpstream})
+	return s
+}
+
+// removed are the methods that this era does not have (revision 2026-07-28,
+// Key Changes), and those of the older tasks.
+var removed = map[string]bool{
+	"initialize": true, "ping": true, "logging/setLevel": true,
+	"resources/subscribe": true, "resources/unsubscribe": true,
+	"tasks/result": true, "tasks/list": true,
+}
+
+func (s *stateless) serve(x exchange) canceller {
+	from, err := readSender(x.request)
+	if err != nil {
+		x.fail(err)
+		return nil
+	}
+	switch method := x.request.Method(); {
+	case removed[method]:
+		x.fail(wire.Errorf(wire.CodeMethodNotFound, "%s does not exist in revision %s.", method, statelessVersions[0]))
+	case method == "server/discover":
+		return s.discover(x)
+	case method == "tasks/get" || method == "tasks/update" || method == "tasks/cancel":
+		s.taskRequest(x, from)
+	case method == "subscriptions/listen":
+		return s.listen(x, from)
+	default:
+		return s.forward(x, from)
+	}
+	return nil
+}
+
+func (s *stateless) forward(x exchange, from sender) canceller {
+	s.wantLogs(from.logLevel, 1)
+	over := sync.OnceFunc(func() { s.wantLogs(from.logLevel, -1) })
+	cancel := s.edge.opts.Proxy.Handle(&proxy.Request{
+		Message: x.request, Caller: from.caller, Upstream: s.client, Tasks: from.tasks,
+		Progress:  progressTo(x),
+		Reply:     func(m wire.Message) { over(); x.reply(s.complete(x.request.Method(), m)) },
+		ReplyTask: func(t taskstate.Task) { over(); x.result(s.identify(handle(t))) },
+	})
+	return func(notice wire.Message) { over(); cancel(notice) }
+}
+
+// notification passes on what the host sends of its own accord. Roots are not
+// announced in this era.
+func (s *stateless) notification(m wire.Message) {
+	if m.Method() != "notifications/roots/list_changed" {
+		s.client.Notify(m)
+	}
+}
+
+// fromUpstream takes what belongs to no request. Changes reach hosts by their
+// subscriptions only, log messages only while a request that asked for them is
+// unanswered (revision 2026-07-28, Subscriptions; Logging).
+func (s *stateless) fromUpstream(m wire.Message) {
+	switch m.Method() {
+	case "notifications/tools/list_changed", "notifications/prompts/list_changed",
+		"notifications/resources/list_changed", "notifications/resources/updated",
+		"notifications/cancelled", "notifications/tasks/status":
+	case "notifications/message":
+		if s.logWanted(m) {
+			s.edge.send(m)
+		}
+	default:
+		s.edge.send(m)
+	}
+}
+
+func (s *stateless) wantLogs(level, by int) {
+	if level < 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.levels[level] += by
+}
+
+func (s *stateless) logWanted(m wire.Message) bool {
+	level, _ := wire.String(wire.Get(m.Params(), "level"))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, name := range logLevels {
+		if s.levels[i] > 0 {
+			return true
+		}
+		if name == level {
+			break
+		}
+	}
+	return false
+}
+
+// connectError explains why there is no upstream server to speak to.
+func connectError(err error) *wire.Error {
+	var failed *upstream.Error
+	var refused *upstream.RefusedListen
+	switch {
+	case errors.As(err, &failed):
+		return failed.Wire()
+	case errors.As(err, &refused):
+		text, _ := wire.String(wire.Get(refused.Object, "message"))
+		return wire.Errorf(wire.CodeInternal, "The upstream server refused the subscription: %s", text)
+	case errors.Is(err, context.DeadlineExceeded):
+		return &wire.Error{Code: wire.CodeInternal, Message: "The upstream server is still starting. Try again in a moment.",
+			Data: map[string]any{"reason": "upstream_starting", "outcome": upstream.NotDispatched}}
+	}
+	return wire.Errorf(wire.CodeInternal, "The proxy is shutting down.")
+}
+
+// close ends what is still at work on requests and waits for it.
+func (s *stateless) close() {
+	s.cancel()
+	s.work.Wait()
+}

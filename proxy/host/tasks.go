@@ -1,0 +1,126 @@
+package host
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
+)
+
+// taskRequest serves tasks/get, tasks/update and tasks/cancel. The checks come
+// in the order in which the official suite wants them: extension declared,
+// params sound, task known.
+func (s *stateless) taskRequest(x exchange, from sender) {
+	method := x.request.Method()
+	if !from.tasks {
+		x.fail(proxy.MissingTasks(method + " belongs to the Tasks extension"))
+		return
+	}
+	id, ok := wire.String(wire.Get(x.request.Params(), "taskId"))
+	if !ok {
+		x.fail(wire.Errorf(wire.CodeInvalidParams, "params.taskId is required: a string."))
+		return
+	}
+	result, err := s.serveTask(method, id, x.request.Params())
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	x.result(s.identify(result))
+}
+
+func (s *stateless) serveTask(method, id string, params []byte) ([]byte, *wire.Error) {
+	switch method {
+	case "tasks/cancel":
+		return acknowledgement, taskError(s.edge.opts.Proxy.CancelTask(owner, id), id)
+	case "tasks/update":
+		return s.updateTask(id, params)
+	}
+	task, err := s.edge.opts.Proxy.Task(owner, id)
+	if err != nil {
+		return nil, taskError(err, id)
+	}
+	return detailed(task), nil
+}
+
+// owner of every task on stdio: whoever runs the process.
+const owner = ""
+
+// acknowledgement is the empty answer to tasks/update and tasks/cancel.
+var acknowledgement = []byte(`{"resultType":"complete"}`)
+
+// updateTask ignores answers to questions that are not open (Tasks extension,
+// Task Update Requests); no question ever is, yet.
+func (s *stateless) updateTask(id string, params []byte) ([]byte, *wire.Error) {
+	if !wire.IsObject(wire.Get(params, "inputResponses")) {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "params.inputResponses is required: an object.")
+	}
+	_, err := s.edge.opts.Proxy.Task(owner, id)
+	return acknowledgement, taskError(err, id)
+}
+
+// taskError: an id that is unknown, another owner's or expired is -32602 for
+// all three methods (Tasks extension, Protocol Errors).
+func taskError(err error, id string) *wire.Error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, taskstate.ErrNotFound):
+		return wire.Errorf(wire.CodeInvalidParams, "Task not found: %.100q is unknown or has expired.", id)
+	}
+	return &wire.Error{Code: wire.CodeInternal, Message: "The task could not be read: " + err.Error(), Data: map[string]string{"reason": "storage"}}
+}
+
+// handle is the CreateTaskResult (Tasks extension, Task Creation).
+func handle(t taskstate.Task) []byte { return taskObject("task", t) }
+
+// detailed is the result of tasks/get (Tasks extension, Task Polling): the
+// task, and the outcome in the member that its status asks for.
+func detailed(t taskstate.Task) []byte {
+	object := taskObject("complete", t)
+	switch t.Status {
+	case taskstate.Completed:
+		return wire.Append(object, "result", inlined(t.Outcome))
+	case taskstate.Failed:
+		return wire.Append(object, "error", t.Outcome)
+	}
+	return object
+}
+
+// inlined is a result as it would have been given to the call itself: it
+// carries a resultType of its own.
+func inlined(result []byte) []byte {
+	if !wire.IsObject(result) {
+		return result
+	}
+	return completed("tools/call", result)
+}
+
+func taskObject(resultType string, t taskstate.Task) []byte {
+	now := time.Now()
+	object, err := json.Marshal(struct {
+		ResultType     string `json:"resultType"`
+		TaskID         string `json:"taskId"`
+		Status         string `json:"status"`
+		StatusMessage  string `json:"statusMessage,omitempty"`
+		CreatedAt      string `json:"createdAt"`
+		LastUpdatedAt  string `json:"lastUpdatedAt"`
+		TTLMs          int64  `json:"ttlMs"`
+		PollIntervalMs int64  `json:"pollIntervalMs,omitempty"`
+	}{
+		resultType, t.ID, string(t.Status), t.StatusMessage, timestamp(t.CreatedAt), timestamp(t.UpdatedAt),
+		t.Retention(now).Milliseconds(), t.PollInterval.Milliseconds(),
+	})
+	if err != nil {
+		panic(err) // strings and integers always have an encoding
+	}
+	if t.Progress == nil {
+		return object
+	}
+	return wire.Append(object, "_meta", wire.Set(nil, metaProgress, t.Progress))
+}
+
+func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -1,0 +1,73 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
+	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
+)
+
+// finish writes the task's end, once and for good: the first terminal state
+// wins, and whoever comes second is told so and dropped. The context is none
+// that could end with what ended the task.
+func (r *run) finish(o taskstate.Outcome) {
+	defer r.proxy.forget(r.task.ID)
+	task, err := r.proxy.opts.Store.Finish(context.Background(), r.task.ID, o)
+	if errors.Is(err, taskstate.ErrTooLarge) {
+		task, err = r.proxy.opts.Store.Finish(context.Background(), r.task.ID, failed(errOutcomeTooLarge(len(o.Payload))))
+	}
+	switch {
+	case errors.Is(err, taskstate.ErrFinished):
+		if task.Status != taskstate.Cancelled || o.Status != taskstate.Cancelled {
+			r.log.Info().Str("status", string(task.Status)).Str("dropped", string(o.Status)).Msg("a late end of a task was dropped")
+		}
+	case err != nil:
+		r.log.Error().Err(err).Msg("the end of a task could not be written")
+	default:
+		r.log.Info().Str("status", string(task.Status)).Str("why", task.StatusMessage).Msg("task ended")
+	}
+}
+
+func (p *Proxy) forget(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.running, id)
+}
+
+// outcomeOf is what an answer makes of a task. A result completes it, also one
+// that says isError; an error fails it (Tasks extension, Task Status).
+func outcomeOf(a answer) taskstate.Outcome {
+	switch {
+	case a.err != nil:
+		return failed(a.err.Wire())
+	case a.message.Err() != nil:
+		text, _ := wire.String(wire.Get(a.message.Err(), "message"))
+		return taskstate.Outcome{Status: taskstate.Failed, StatusMessage: text, Payload: a.message.Err()}
+	}
+	if kind, _ := wire.String(wire.Get(a.message.Result(), "resultType")); kind != "" && kind != "complete" {
+		return failed(errResultType(kind))
+	}
+	return taskstate.Outcome{Status: taskstate.Completed, Payload: a.message.Result()}
+}
+
+func failed(e *wire.Error) taskstate.Outcome {
+	return taskstate.Outcome{Status: taskstate.Failed, StatusMessage: e.Message, Payload: e.JSON()}
+}
+
+// abandoned is the outcome of a task that ended before its answer came.
+func abandoned(cause error) taskstate.Outcome {
+	if errors.Is(cause, errCancelled) {
+		return taskstate.Outcome{Status: taskstate.Cancelled, StatusMessage: errCancelled.Error()}
+	}
+	return failed(wireError(cause, upstream.Unknown))
+}
+
+// undelivered is the outcome of a task whose call never left.
+func undelivered(cause error) taskstate.Outcome {
+	if errors.Is(cause, errCancelled) || errors.Is(cause, taskstate.ErrFinished) {
+		return abandoned(errCancelled)
+	}
+	return failed(wireError(cause, upstream.NotDispatched))
+}

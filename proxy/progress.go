@@ -1,0 +1,56 @@
+package proxy
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+)
+
+// progress takes a progress notification of the upstream server: to the host
+// as long as the call is unanswered, to the task from then on. It runs on the
+// goroutine that reads from the server.
+func (r *run) progress(m wire.Message) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.task.ID == "" {
+		if r.req.Progress != nil {
+			r.req.Progress(m)
+		}
+		return
+	}
+	p := m.Params()
+	r.proxy.opts.Store.Touch(r.task.ID, statusMessage(p), progressMeta(p))
+	select {
+	case r.alive <- struct{}{}:
+	default: // the run has not looked since the last one
+	}
+}
+
+// statusMessage puts progress in words: "3/10 linking", "55 % linking".
+func statusMessage(params []byte) string {
+	progress, total := wire.Get(params, "progress"), wire.Get(params, "total")
+	message, _ := wire.String(wire.Get(params, "message"))
+	text := message
+	switch {
+	case progress == nil:
+	case string(total) == "100":
+		text = fmt.Sprintf("%s %% %s", progress, message)
+	case total != nil && !bytes.Equal(total, []byte("null")):
+		text = fmt.Sprintf("%s/%s %s", progress, total, message)
+	case message == "":
+		text = string(progress)
+	}
+	return string(bytes.TrimSpace([]byte(text)))
+}
+
+// progressMeta keeps the numbers as the server wrote them.
+func progressMeta(params []byte) []byte {
+	var meta []byte
+	for _, key := range []string{"message", "total", "progress"} {
+		if value := wire.Get(params, key); value != nil {
+			meta = wire.Set(meta, key, value)
+		}
+	}
+	return meta
+}

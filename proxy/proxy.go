@@ -1,0 +1,133 @@
+package proxy
+
+import (
+	"context"
+	"sync"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
+	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
+)
+
+// Options is what a [Proxy] is made of.
+type Options struct {
+	// Store keeps the tasks. It is the caller's to close, after the proxy.
+	Store    *taskstate.Store
+	Policies Policies
+	// Upstream is how sessions with the server are made; [Proxy.Dial] adds
+	// the greeting and the handler of each.
+	Upstream upstream.Options
+	// Identity tells this upstream server from others that share the store: a
+	// stored task that was never sent is only sent to the server it was for.
+	Identity string
+	Log      zerolog.Logger
+}
+
+// Proxy is the core that all hosts of one process share. Its methods may be
+// called from any goroutine.
+type Proxy struct {
+	opts Options
+
+	ctx  context.Context // of everything that outlives a host's request
+	stop context.CancelCauseFunc
+	work sync.WaitGroup // the runs
+
+	mu      sync.Mutex
+	running map[string]*run // tasks at work in this process, by id
+	clients []*upstream.Client
+}
+
+// New returns a proxy that does nothing yet. The caller must Close it.
+func New(opts Options) *Proxy {
+	p := &Proxy{opts: opts, running: map[string]*run{}}
+	p.ctx, p.stop = context.WithCancelCause(context.Background())
+	return p
+}
+
+// Dial makes a session with the upstream server, which starts at the first
+// request and ends with the proxy.
+func (p *Proxy) Dial(hello upstream.Hello, handler upstream.Handler) *upstream.Client {
+	opts := p.opts.Upstream
+	opts.Hello, opts.Handler = hello, handler
+	client := upstream.New(opts)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clients = append(p.clients, client)
+	return client
+}
+
+// Request is one request of a host, complete in itself.
+type Request struct {
+	Message wire.Message
+	Caller  upstream.Caller
+	// Upstream is the session that the request goes to.
+	Upstream *upstream.Client
+	// Owner is whose tasks the request may make; empty for the local user.
+	Owner string
+	// Tasks says that the host declared tasks for this request.
+	Tasks bool
+	// Progress takes the upstream's progress notifications; nil if the host
+	// gave no progress token. Not called after Reply or ReplyTask.
+	Progress func(wire.Message)
+	// Reply takes the response, under some id. One of Reply and ReplyTask is
+	// called once, from any goroutine, unless the host cancels first.
+	Reply func(wire.Message)
+	// ReplyTask takes the handle of the task that the call has become.
+	ReplyTask func(taskstate.Task)
+}
+
+// Handle sends a request on its way and returns at once. The function that it
+// returns is for a notifications/cancelled that names the request; called
+// after the answer it does nothing, least of all to a task.
+func (p *Proxy) Handle(r *Request) (cancel func(notice wire.Message)) {
+	if r.Message.Method() == "tools/call" {
+		return p.call(r)
+	}
+	return p.forward(r)
+}
+
+// forward passes a request straight through.
+func (p *Proxy) forward(r *Request) (cancel func(notice wire.Message)) {
+	up := &upstream.Request{Message: r.Message, Caller: r.Caller, Notify: r.Progress}
+	up.Reply = func(m wire.Message, err *upstream.Error) { r.Reply(response(m, err)) }
+	r.Upstream.Send(up)
+	return func(notice wire.Message) { r.Upstream.Cancel(up, notice) }
+}
+
+func response(m wire.Message, err *upstream.Error) wire.Message {
+	if err != nil {
+		return wire.Failure(nil, err.Wire())
+	}
+	return m
+}
+
+// Drain waits until every tools/call is answered and every task is done, or
+// ctx ends. Call it when no host sends anything any more.
+func (p *Proxy) Drain(ctx context.Context) {
+	done := make(chan struct{})
+	go func() { // ends at the latest with Close, which waits for the same
+		p.work.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+// Close records the tasks that still run as failed, ends the sessions and
+// waits for everything. If ctx ends first the upstream servers are killed.
+func (p *Proxy) Close(ctx context.Context) {
+	p.stop(errShutdown)
+	p.mu.Lock()
+	clients := p.clients
+	p.mu.Unlock()
+	var closing sync.WaitGroup
+	for _, c := range clients {
+		closing.Go(func() { c.Close(ctx) })
+	}
+	closing.Wait()
+	p.work.Wait()
+}

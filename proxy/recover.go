@@ -1,0 +1,57 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
+	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
+)
+
+// Recover settles the tasks that an earlier process left behind; call it once,
+// before any host is served. What was sent and never answered has failed, its
+// outcome unknown: it is not sent again. What was stored but never sent runs
+// now, over client, if it was meant for this server; another server's stays
+// until a proxy for that one comes, or its max_run is over.
+func (p *Proxy) Recover(client *upstream.Client) {
+	for _, task := range p.opts.Store.Running() {
+		switch {
+		case task.Dispatched:
+			p.abandon(task, errRestarted, upstream.Unknown)
+		case task.MaxRun > 0 && time.Since(task.CreatedAt) > task.MaxRun:
+			p.abandon(task, errRestarted, upstream.NotDispatched)
+		case task.Upstream == p.opts.Identity:
+			p.resume(task, client)
+		}
+	}
+}
+
+func (p *Proxy) abandon(task taskstate.Task, cause error, outcome upstream.Outcome) {
+	log := p.opts.Log.With().Str("task", task.ID).Str("tool", task.Tool).Logger()
+	if _, err := p.opts.Store.Finish(context.Background(), task.ID, failed(wireError(cause, outcome))); err != nil {
+		log.Error().Err(err).Msg("the end of a task of an earlier process could not be written")
+		return
+	}
+	log.Warn().Str("outcome", string(outcome)).Msg("a task of an earlier process has failed")
+}
+
+func (p *Proxy) resume(task taskstate.Task, client *upstream.Client) {
+	var stored storedRequest
+	err := json.Unmarshal(task.Request, &stored)
+	message, parseErr := wire.Parse(stored.Message)
+	if err != nil || parseErr != nil {
+		p.abandon(task, errRestarted, upstream.NotDispatched)
+		return
+	}
+	r := p.newRun(&Request{Message: message, Caller: stored.Caller, Upstream: client, Owner: task.Owner}, task.Tool, policyOf(task))
+	r.adopt(task)
+	r.log.Info().Msg("a task that an earlier process had stored runs now")
+	r.begin(r.start)
+}
+
+// policyOf is what the task's policy was when it was made.
+func policyOf(task taskstate.Task) Policy {
+	return Policy{Task: Always, TTL: task.TTL, PollInterval: task.PollInterval, MaxRun: task.MaxRun, Stall: task.Stall}
+}
