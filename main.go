@@ -23,7 +23,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/rs/zerolog"
 	"github.com/urfave/cli/v2"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/config"
@@ -39,6 +38,10 @@ func main() {
 func start(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	// A host that is gone must not take us with it by its closed pipes. Ignoring
+	// the signal would do, but children would inherit that.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	own, command := split(args)
 	status := 0
 	if err := newApp(command, &status).RunContext(ctx, own); err != nil {
@@ -50,11 +53,13 @@ func start(args []string) int {
 
 func run(ctx context.Context, cfg config.Config) int {
 	dir, _ := os.Getwd() // without one, the command alone tells servers apart
+	log, flush := runner.NewLog(os.Stderr, cfg.LogLevel)
+	defer flush()
 	err := runner.Run(ctx, runner.Options{
 		StateDir: cfg.StateDir, Policies: policies(cfg), Upstream: upstream.Command{Args: cfg.Command}, Era: era(cfg.UpstreamEra),
-		Identity: strings.Join(append([]string{dir}, cfg.Command...), "\x00"),
+		Identity: config.Fingerprint(cfg.Command, dir),
 		In:       os.Stdin, Out: os.Stdout, Stderr: os.Stderr,
-		MessageBytes: int(cfg.MessageBytes), Version: release(), Log: newLogger(cfg), LogPayloads: cfg.LogPayloads,
+		MessageBytes: int(cfg.MessageBytes), Version: release(), Log: log, LogPayloads: cfg.LogPayloads,
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, wrong("%v", err))
@@ -85,19 +90,6 @@ func era(name string) *upstream.Era {
 		return &e
 	}
 	return nil
-}
-
-// newLogger writes for people where they read along, and JSON lines elsewhere.
-func newLogger(cfg config.Config) zerolog.Logger {
-	level, err := zerolog.ParseLevel(cfg.LogLevel)
-	if err != nil {
-		level = zerolog.InfoLevel
-	}
-	logger := zerolog.New(os.Stderr)
-	if info, err := os.Stderr.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-		logger = logger.Output(zerolog.ConsoleWriter{Out: os.Stderr, TimeFormat: time.TimeOnly})
-	}
-	return logger.Level(level).With().Timestamp().Logger()
 }
 
 // split keeps what follows the first -- from the flag library, which would
@@ -288,15 +280,12 @@ func usageError(_ *cli.Context, err error, _ bool) error {
 	return wrong("%v; see mcp-taskproxy --help", err)
 }
 
-// release is the module's version.
+// release is the module's version; version adds what the Go tool knows of it.
 func release() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return info.Main.Version
-	}
-	return "unknown"
+	name, _, _ := strings.Cut(version(), " ")
+	return name
 }
 
-// version is what the Go tool wrote into the binary.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

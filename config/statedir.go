@@ -80,17 +80,22 @@ func stateRoot(goos string, getenv func(string) string, home string) string {
 	return filepath.Join(home, ".local", "state")
 }
 
-// stateName hashes with lengths, so that ["a b"] and ["a", "b"] differ.
-func stateName(command []string, dir string) string {
+// Fingerprint tells one wrapped server from others by its command line, taken
+// as written, and the directory it runs in, without giving either away.
+func Fingerprint(command []string, dir string) string {
 	h := sha256.New()
 	for _, s := range append([]string{dir}, command...) {
-		fmt.Fprintf(h, "%d:%s", len(s), s)
+		fmt.Fprintf(h, "%d:%s", len(s), s) // with lengths: ["a b"] and ["a", "b"] differ
 	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func stateName(command []string, dir string) string {
 	name := "server"
 	if len(command) > 0 {
 		name = safeName(command[0])
 	}
-	return name + "-" + hex.EncodeToString(h.Sum(nil)[:4])
+	return name + "-" + Fingerprint(command, dir)[:8]
 }
 
 // safeName makes the program's name fit for a directory on every system.

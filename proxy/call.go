@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
 // call treats a tools/call as the tool's policy says. The Tasks extension
@@ -14,37 +15,39 @@ func (p *Proxy) call(req *Request) (cancel func(notice wire.Message)) {
 	policy := p.opts.Policies.For(tool)
 	switch {
 	case policy.Task == Required && !req.Tasks:
-		req.Reply(wire.Failure(nil, MissingTasks("Tool "+tool+" only runs as a task")))
+		req.Reply(wire.Failure(noID, MissingTasks("Tool "+tool+" only runs as a task")))
 		return func(wire.Message) {}
 	case policy.Task == Never || !req.Tasks:
 		return p.forward(req)
+	case !p.enter():
+		req.Reply(wire.Failure(noID, wireError(errShutdown, upstream.NotDispatched)))
+		return func(wire.Message) {}
 	}
 	r := p.newRun(req, tool, policy)
 	if policy.Task == After {
-		r.dispatch()
-		r.begin(r.after)
+		r.after()
 	} else {
 		r.begin(r.always)
 	}
 	return r.cancelledByHost
 }
 
-// after waits for the answer up to the threshold. The call that takes longer
-// becomes a task; where that cannot be stored it is waited for all the same.
+// after waits for the answer up to the threshold, on no goroutine at all: most
+// calls are quick.
 func (r *run) after() {
-	threshold := time.NewTimer(r.policy.After)
-	defer threshold.Stop()
-	select {
-	case <-threshold.C:
-		if r.store(true) {
-			r.work()
-			return
-		}
-	case notice := <-r.hostCancelled:
-		r.withdraw(notice)
+	r.threshold = time.AfterFunc(r.policy.After, r.overdue)
+	r.dispatch()
+}
+
+// overdue runs when the threshold has passed. The call becomes a task; where
+// that cannot be stored it is waited for all the same.
+func (r *run) overdue() {
+	if !r.leaveQuick(pending) {
 		return
-	case a := <-r.answered:
-		r.req.Reply(response(a.message, a.err))
+	}
+	defer r.over()
+	if r.store(true) {
+		r.work()
 		return
 	}
 	r.wait()

@@ -3,9 +3,11 @@ package proxy
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
@@ -16,9 +18,10 @@ type cause string
 func (c cause) Error() string { return string(c) }
 
 const (
-	errCancelled cause = "The client cancelled the task."
-	errShutdown  cause = "The proxy shut down while the task was running."
-	errRestarted cause = "The proxy was restarted while the task was running, and with it the connection to the upstream server."
+	errCancelled  cause = "The client cancelled the task."
+	errShutdown   cause = "The proxy shut down while the task was running."
+	errRestarted  cause = "The proxy was restarted while the task was running, and with it the connection to the upstream server."
+	errUnsendable cause = "The proxy was restarted before it had sent the call, and cannot read what it had stored of it."
 )
 
 // limitError: the task ran into a limit of its own policy.
@@ -30,9 +33,9 @@ type limitError struct {
 
 func (e *limitError) Error() string { return e.text }
 
-func (r *run) tooLong() error {
-	return &limitError{"max_run", r.policy.MaxRun, fmt.Sprintf(
-		"The task was ended because it ran longer than max_run (%v) allows.", r.policy.MaxRun)}
+func tooLong(limit time.Duration) error {
+	return &limitError{"max_run", limit, fmt.Sprintf(
+		"The task was ended because it ran longer than max_run (%v) allows.", limit)}
 }
 
 func (r *run) stalled() error {
@@ -60,7 +63,19 @@ func wireError(cause error, outcome upstream.Outcome) *wire.Error {
 	if errors.As(cause, &limit) {
 		data.Limit = limit.limit.String()
 	}
-	return &wire.Error{Code: wire.CodeInternal, Message: cause.Error() + " " + outcome.Sentence(), Data: data}
+	return &wire.Error{Code: wire.CodeInternal, Message: sentence(cause) + " " + outcome.Sentence(), Data: data}
+}
+
+// sentence ends what Go errors leave open, and says what can be done.
+func sentence(cause error) string {
+	text := cause.Error()
+	switch {
+	case errors.Is(cause, taskstate.ErrNoSpace):
+		return "The task could not be stored: " + text + ". Free some disk space."
+	case !strings.HasSuffix(text, "."):
+		return "The task could not be stored: " + text + "."
+	}
+	return text
 }
 
 func reasonOf(cause error) string {
@@ -70,10 +85,12 @@ func reasonOf(cause error) string {
 		return limit.reason
 	case errors.Is(cause, errShutdown):
 		return "shutdown"
-	case errors.Is(cause, errRestarted):
+	case errors.Is(cause, errRestarted), errors.Is(cause, errUnsendable):
 		return "proxy_restarted"
+	case errors.Is(cause, taskstate.ErrNoSpace):
+		return "no_space"
 	}
-	return "internal"
+	return "storage"
 }
 
 func errResultType(kind string) *wire.Error {
@@ -87,8 +104,8 @@ func errResultType(kind string) *wire.Error {
 func errOutcomeTooLarge(size int) *wire.Error {
 	return &wire.Error{
 		Code:    wire.CodeInternal,
-		Message: fmt.Sprintf("The upstream server answered with %d bytes, more than can be stored for a task. The work itself is done; ask for less.", size),
-		Data:    failure{Reason: "too_large", Outcome: upstream.Unknown},
+		Message: fmt.Sprintf("The upstream server answered with %d bytes, more than can be stored for a task. Ask for less. %s", size, upstream.Done.Sentence()),
+		Data:    failure{Reason: "too_large", Outcome: upstream.Done},
 	}
 }
 

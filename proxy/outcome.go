@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
@@ -20,13 +21,13 @@ func (r *run) finish(o taskstate.Outcome) {
 	}
 	switch {
 	case errors.Is(err, taskstate.ErrFinished):
-		if task.Status != taskstate.Cancelled || o.Status != taskstate.Cancelled {
+		if task.Status != o.Status {
 			r.log.Info().Str("status", string(task.Status)).Str("dropped", string(o.Status)).Msg("a late end of a task was dropped")
 		}
 	case err != nil:
 		r.log.Error().Err(err).Msg("the end of a task could not be written")
 	default:
-		r.log.Info().Str("status", string(task.Status)).Str("why", task.StatusMessage).Msg("task ended")
+		r.log.Info().Str("status", string(task.Status)).Msg("task ended")
 	}
 }
 
@@ -44,7 +45,7 @@ func outcomeOf(a answer) taskstate.Outcome {
 		return failed(a.err.Wire())
 	case a.message.Err() != nil:
 		text, _ := wire.String(wire.Get(a.message.Err(), "message"))
-		return taskstate.Outcome{Status: taskstate.Failed, StatusMessage: text, Payload: a.message.Err()}
+		return taskstate.Outcome{Status: taskstate.Failed, StatusMessage: short(text), Payload: a.message.Err()}
 	}
 	if kind, _ := wire.String(wire.Get(a.message.Result(), "resultType")); kind != "" && kind != "complete" {
 		return failed(errResultType(kind))
@@ -53,7 +54,7 @@ func outcomeOf(a answer) taskstate.Outcome {
 }
 
 func failed(e *wire.Error) taskstate.Outcome {
-	return taskstate.Outcome{Status: taskstate.Failed, StatusMessage: e.Message, Payload: e.JSON()}
+	return taskstate.Outcome{Status: taskstate.Failed, StatusMessage: short(e.Message), Payload: e.JSON()}
 }
 
 // abandoned is the outcome of a task that ended before its answer came.
@@ -70,4 +71,13 @@ func undelivered(cause error) taskstate.Outcome {
 		return abandoned(errCancelled)
 	}
 	return failed(wireError(cause, upstream.NotDispatched))
+}
+
+// short keeps a statusMessage to what people and models read.
+func short(text string) string {
+	const most = 1000
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }

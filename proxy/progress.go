@@ -14,17 +14,21 @@ func (r *run) progress(m wire.Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.task.ID == "" {
-		if r.req.Progress != nil {
+		r.early = m.Params()
+		if r.req.Progress != nil && r.stage != ended {
 			r.req.Progress(m)
 		}
 		return
 	}
-	p := m.Params()
-	r.proxy.opts.Store.Touch(r.task.ID, statusMessage(p), progressMeta(p))
+	r.touch(m.Params())
 	select {
 	case r.alive <- struct{}{}:
 	default: // the run has not looked since the last one
 	}
+}
+
+func (r *run) touch(params []byte) {
+	r.proxy.opts.Store.Touch(r.task.ID, short(statusMessage(params)), progressMeta(params))
 }
 
 // statusMessage puts progress in words: "3/10 linking", "55 % linking".

@@ -37,6 +37,7 @@ type Proxy struct {
 	mu      sync.Mutex
 	running map[string]*run // tasks at work in this process, by id
 	clients []*upstream.Client
+	closed  bool
 }
 
 // New returns a proxy that does nothing yet. The caller must Close it.
@@ -55,6 +56,9 @@ func (p *Proxy) Dial(hello upstream.Hello, handler upstream.Handler) *upstream.C
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clients = append(p.clients, client)
+	if p.closed {
+		client.Close(p.ctx) // it has nothing to end, and begins nothing any more
+	}
 	return client
 }
 
@@ -98,13 +102,26 @@ func (p *Proxy) forward(r *Request) (cancel func(notice wire.Message)) {
 
 func response(m wire.Message, err *upstream.Error) wire.Message {
 	if err != nil {
-		return wire.Failure(nil, err.Wire())
+		return wire.Failure(noID, err.Wire())
 	}
 	return m
 }
 
-// Drain waits until every tools/call is answered and every task is done, or
-// ctx ends. Call it when no host sends anything any more.
+// noID stands where the edge puts the id that the host knows.
+var noID = []byte("0")
+
+// enter counts a run as work of the proxy, unless the proxy is closed.
+func (p *Proxy) enter() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed {
+		p.work.Add(1)
+	}
+	return !p.closed
+}
+
+// Drain waits until every call that may become a task is answered and every
+// task is done, or ctx ends. Call it when no host sends anything any more.
 func (p *Proxy) Drain(ctx context.Context) {
 	done := make(chan struct{})
 	go func() { // ends at the latest with Close, which waits for the same
@@ -122,6 +139,7 @@ func (p *Proxy) Drain(ctx context.Context) {
 func (p *Proxy) Close(ctx context.Context) {
 	p.stop(errShutdown)
 	p.mu.Lock()
+	p.closed = true
 	clients := p.clients
 	p.mu.Unlock()
 	var closing sync.WaitGroup

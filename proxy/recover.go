@@ -2,10 +2,9 @@ package proxy
 
 import (
 	"context"
-	"encoding/json"
+	"sync"
 	"time"
 
-	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
@@ -13,16 +12,18 @@ import (
 // Recover settles the tasks that an earlier process left behind; call it once,
 // before any host is served. What was sent and never answered has failed, its
 // outcome unknown: it is not sent again. What was stored but never sent runs
-// now, over client, if it was meant for this server; another server's stays
-// until a proxy for that one comes, or its max_run is over.
+// now, over client, if it was meant for this server; another server's waits for
+// a proxy of that one, or for the next start after its max_run.
 func (p *Proxy) Recover(client *upstream.Client) {
+	var writes sync.WaitGroup // together they share their syncs
+	defer writes.Wait()
 	for _, task := range p.opts.Store.Running() {
 		switch {
 		case task.Dispatched:
-			p.abandon(task, errRestarted, upstream.Unknown)
+			writes.Go(func() { p.abandon(task, errRestarted, upstream.Unknown) })
 		case task.MaxRun > 0 && time.Since(task.CreatedAt) > task.MaxRun:
-			p.abandon(task, errRestarted, upstream.NotDispatched)
-		case task.Upstream == p.opts.Identity:
+			writes.Go(func() { p.abandon(task, tooLong(task.MaxRun), upstream.NotDispatched) })
+		case task.Upstream == p.opts.Identity && p.enter():
 			p.resume(task, client)
 		}
 	}
@@ -38,17 +39,18 @@ func (p *Proxy) abandon(task taskstate.Task, cause error, outcome upstream.Outco
 }
 
 func (p *Proxy) resume(task taskstate.Task, client *upstream.Client) {
-	var stored storedRequest
-	err := json.Unmarshal(task.Request, &stored)
-	message, parseErr := wire.Parse(stored.Message)
-	if err != nil || parseErr != nil {
-		p.abandon(task, errRestarted, upstream.NotDispatched)
-		return
-	}
-	r := p.newRun(&Request{Message: message, Caller: stored.Caller, Upstream: client, Owner: task.Owner}, task.Tool, policyOf(task))
-	r.adopt(task)
-	r.log.Info().Msg("a task that an earlier process had stored runs now")
-	r.begin(r.start)
+	message, caller, err := decodeRequest(task.Request)
+	r := p.newRun(&Request{Message: message, Caller: caller, Upstream: client, Owner: task.Owner}, task.Tool, policyOf(task))
+	r.begin(func() {
+		if err != nil {
+			r.log.Error().Err(err).Msg("what was stored of a call cannot be read")
+			p.abandon(task, errUnsendable, upstream.NotDispatched)
+			return
+		}
+		r.adopt(task)
+		r.log.Info().Msg("a task that an earlier process had stored runs now")
+		r.start()
+	})
 }
 
 // policyOf is what the task's policy was when it was made.

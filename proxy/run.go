@@ -1,8 +1,11 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,8 +16,9 @@ import (
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
-// run is the life of one tools/call that is or may become a task. Its
-// goroutine is the proxy's to wait for.
+// run is the life of one tools/call that is or may become a task. A quick one
+// ends where its answer comes in; any other has a goroutine, which the proxy
+// waits for.
 type run struct {
 	proxy  *Proxy
 	req    *Request
@@ -23,17 +27,30 @@ type run struct {
 	up     *upstream.Request
 	log    zerolog.Logger
 
-	// ctx ends with the cause for which the task must end before its answer.
-	ctx context.Context
-	end context.CancelCauseFunc
+	threshold *time.Timer // of a quick call
 
+	// Set when the run is pending. ctx ends with the cause for which the task
+	// must end before its answer.
+	ctx           context.Context
+	end           context.CancelCauseFunc
 	answered      chan answer       // one, from the upstream session
 	hostCancelled chan wire.Message // one, while the call is no task
 	alive         chan struct{}     // signs of life from the server
 
-	mu   sync.Mutex     // also held while progress goes to the host
-	task taskstate.Task // as it was stored; zero while the call is no task
+	mu    sync.Mutex // also held while progress goes to the host
+	stage stage
+	early []byte         // the newest progress from before the task
+	task  taskstate.Task // as it was stored; zero while the call is no task
 }
+
+// stage says who takes the answer.
+type stage int
+
+const (
+	quick   stage = iota // the upstream session's own goroutine, at once
+	pending              // the run's goroutine
+	ended                // nobody
+)
 
 type answer struct {
 	message wire.Message
@@ -41,31 +58,77 @@ type answer struct {
 }
 
 func (p *Proxy) newRun(req *Request, tool string, policy Policy) *run {
-	r := &run{
-		proxy: p, req: req, tool: tool, policy: policy,
-		log:      p.opts.Log.With().Str("tool", tool).Logger(),
-		answered: make(chan answer, 1), hostCancelled: make(chan wire.Message, 1), alive: make(chan struct{}, 1),
-	}
-	r.ctx, r.end = context.WithCancelCause(p.ctx)
-	r.up = &upstream.Request{Message: req.Message, Caller: req.Caller, Notify: r.progress}
-	r.up.Reply = func(m wire.Message, err *upstream.Error) { r.answered <- answer{m, err} }
+	r := &run{proxy: p, req: req, tool: tool, policy: policy}
+	r.up = &upstream.Request{Message: req.Message, Caller: req.Caller, Notify: r.progress, Reply: r.answer}
 	return r
 }
 
-// begin runs one of the run's lives on a goroutine of its own.
+// leaveQuick moves a quick call on, once: it reports whether it was quick.
+func (r *run) leaveQuick(next stage) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stage != quick {
+		return false
+	}
+	if r.stage = next; next == pending {
+		r.log = r.proxy.opts.Log.With().Str("tool", r.tool).Logger()
+		r.answered, r.hostCancelled, r.alive = make(chan answer, 1), make(chan wire.Message, 1), make(chan struct{}, 1)
+		r.ctx, r.end = context.WithCancelCause(r.proxy.ctx)
+	}
+	return true
+}
+
+// begin runs the life of a call that was never quick. The proxy's work has
+// been counted up for it.
 func (r *run) begin(life func()) {
-	r.proxy.work.Go(func() {
-		defer r.end(nil)
+	r.leaveQuick(pending)
+	go func() {
+		defer r.over()
 		life()
-	})
+	}()
+}
+
+func (r *run) over() {
+	if r.end != nil {
+		r.end(nil)
+	}
+	r.proxy.work.Done()
 }
 
 func (r *run) dispatch() { r.req.Upstream.Send(r.up) }
+
+// answer takes the server's answer, on the goroutine that reads from it.
+func (r *run) answer(m wire.Message, err *upstream.Error) {
+	if r.leaveQuick(ended) {
+		r.threshold.Stop()
+		r.req.Reply(response(m, err))
+		r.over()
+		return
+	}
+	if r.isPending() { // else the host has cancelled in the meantime
+		r.answered <- answer{m, err}
+	}
+}
+
+func (r *run) isPending() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stage == pending
+}
 
 // cancelledByHost may be called at any time; once the call is a task nobody
 // reads the channel any more (Tasks extension, Task Cancellation: it is not
 // for notifications/cancelled to cancel a task).
 func (r *run) cancelledByHost(notice wire.Message) {
+	if r.leaveQuick(ended) {
+		r.threshold.Stop()
+		r.withdraw(notice)
+		r.over()
+		return
+	}
+	if !r.isPending() {
+		return
+	}
 	select {
 	case r.hostCancelled <- notice:
 	default:
@@ -83,23 +146,28 @@ func (r *run) record(dispatched bool) taskstate.Task {
 		TTL: r.policy.TTL, PollInterval: r.policy.PollInterval, MaxRun: r.policy.MaxRun, Stall: r.policy.Stall,
 	}
 	if !dispatched {
-		task.Request = storedRequest{r.req.Message.Raw(), r.req.Caller}.encode()
+		task.Request = encodeRequest(r.req)
 	}
 	return task
 }
 
-// storedRequest is what it takes to send a call after a restart.
-type storedRequest struct {
-	Message []byte          `json:"message"`
-	Caller  upstream.Caller `json:"caller"`
-}
-
-func (s storedRequest) encode() []byte {
-	text, err := json.Marshal(s)
+// encodeRequest writes what it takes to send a call after a restart: a line
+// with what the host said of itself, and the message as it came.
+func encodeRequest(req *Request) []byte {
+	caller, err := json.Marshal(req.Caller)
 	if err != nil {
 		panic(err) // byte slices and booleans always have an encoding
 	}
-	return text
+	return slices.Concat(caller, []byte{'\n'}, req.Message.Raw())
+}
+
+func decodeRequest(stored []byte) (m wire.Message, caller upstream.Caller, err error) {
+	head, message, _ := bytes.Cut(stored, []byte{'\n'})
+	if err := json.Unmarshal(head, &caller); err != nil {
+		return m, caller, err
+	}
+	m, err = wire.Parse(message)
+	return m, caller, err
 }
 
 // adopt makes the run a task's: from here on progress goes to the task, and
@@ -107,7 +175,11 @@ func (s storedRequest) encode() []byte {
 func (r *run) adopt(task taskstate.Task) {
 	r.mu.Lock()
 	r.task = task
+	early := r.early
 	r.mu.Unlock()
+	if early != nil {
+		r.touch(early)
+	}
 	r.log = r.log.With().Str("task", task.ID).Logger()
 	r.proxy.mu.Lock()
 	r.proxy.running[task.ID] = r
@@ -120,16 +192,22 @@ func (r *run) adopt(task taskstate.Task) {
 func (r *run) start() {
 	ctx, cancel := r.limited()
 	defer cancel()
-	if _, err := r.req.Upstream.Connect(ctx); err != nil {
-		r.finish(undelivered(err))
-		return
+	_, err := r.req.Upstream.Connect(ctx)
+	if err == nil {
+		err = r.proxy.opts.Store.MarkDispatched(ctx, r.task.ID)
 	}
-	if err := r.proxy.opts.Store.MarkDispatched(ctx, r.task.ID); err != nil {
-		r.finish(undelivered(err))
-		return
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
 	}
-	r.dispatch()
-	r.work()
+	switch {
+	case err == nil:
+		r.dispatch()
+		r.work()
+	case errors.Is(err, errShutdown):
+		r.proxy.forget(r.task.ID) // it was not sent: the next process may
+	default:
+		r.finish(undelivered(err))
+	}
 }
 
 // limited is the run's context with the task's own limit on top.
@@ -137,7 +215,7 @@ func (r *run) limited() (context.Context, context.CancelFunc) {
 	if r.policy.MaxRun <= 0 {
 		return context.WithCancel(r.ctx)
 	}
-	return context.WithDeadlineCause(r.ctx, r.task.CreatedAt.Add(r.policy.MaxRun), r.tooLong())
+	return context.WithDeadlineCause(r.ctx, r.task.CreatedAt.Add(r.policy.MaxRun), tooLong(r.policy.MaxRun))
 }
 
 // work waits for what ends the task first.
@@ -157,7 +235,7 @@ func (r *run) work() {
 		case <-stall.C:
 			r.end(r.stalled())
 		case <-r.alive:
-			stall.Reset(r.stallAfter())
+			stall.Reset(orNever(r.policy.Stall))
 		}
 	}
 }
@@ -169,18 +247,12 @@ func (r *run) giveUp(cause error) {
 	r.withdraw(wire.Notification("notifications/cancelled", wire.Set(nil, "reason", wire.Quote(cause.Error()))))
 }
 
-const never = time.Duration(1<<63 - 1)
+// newStallTimer never fires where there is no such limit.
+func newStallTimer(d time.Duration) *time.Timer { return time.NewTimer(orNever(d)) }
 
-func (r *run) stallAfter() time.Duration {
-	if r.policy.Stall <= 0 {
-		return never
-	}
-	return r.policy.Stall
-}
-
-func newStallTimer(d time.Duration) *time.Timer {
+func orNever(d time.Duration) time.Duration {
 	if d <= 0 {
-		d = never
+		return 1<<63 - 1
 	}
-	return time.NewTimer(d)
+	return d
 }

@@ -1,6 +1,7 @@
 package taskstate
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -55,8 +56,9 @@ func badgerOptions(dir string, log *badgerLog) badger.Options {
 		WithCompactL0OnClose(false)
 }
 
-// openBadger waits up to wait for another process to let go of dir.
-func openBadger(dir string, log *badgerLog, wait time.Duration) (*badger.DB, error) {
+// openBadger waits up to wait, or until ctx ends, for another process to let go
+// of dir.
+func openBadger(ctx context.Context, dir string, log *badgerLog, wait time.Duration) (*badger.DB, error) {
 	started := time.Now()
 	for {
 		db, err := openTwice(dir, log)
@@ -64,10 +66,13 @@ func openBadger(dir string, log *badgerLog, wait time.Duration) (*badger.DB, err
 			return db, err
 		}
 		waited := time.Since(started)
-		if waited >= wait {
+		if waited >= wait || ctx.Err() != nil {
 			return nil, &HeldError{Dir: dir, PID: holder(dir), Waited: waited.Round(time.Millisecond)}
 		}
-		time.Sleep(min(lockPoll, wait-waited))
+		select {
+		case <-time.After(min(lockPoll, wait-waited)):
+		case <-ctx.Done():
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ func outcomeFor(id string) []byte {
 // running all the time, and prints what has been acknowledged, until it is killed.
 func childWrite(dir string) {
 	o := Options{SweepEvery: 20 * time.Millisecond}
-	s, err := openStore(dir, o.withDefaults())
+	s, err := openStore(context.Background(), dir, o.withDefaults())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "child:", err)
 		os.Exit(1)

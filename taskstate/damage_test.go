@@ -2,6 +2,7 @@ package taskstate
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -172,7 +173,7 @@ func TestStoreThatCannotBeTrustedIsNotOpened(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, _, _ := twoTasks(t)
 			c.hurt(t, dir)
-			s, err := Open(dir, nil)
+			s, err := Open(context.Background(), dir, nil)
 			if err == nil {
 				s.Close()
 				t.Fatal("opened")

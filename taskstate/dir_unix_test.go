@@ -3,6 +3,7 @@
 package taskstate
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,7 +33,7 @@ func TestDirectoryIsClosedToOthers(t *testing.T) {
 }
 
 func makeLooseStore(dir string) error {
-	s, err := Open(dir, nil)
+	s, err := Open(context.Background(), dir, nil)
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func TestDirectoryThatIsNotForUsIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dir, want := range map[string]string{file: "not a directory", used: "chmod 700", foreignDir(t): "belongs to another user"} {
-		if _, err := Open(dir, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Open(context.Background(), dir, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", dir, err, want)
 		}
 	}

@@ -1,6 +1,7 @@
 package taskstate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +13,7 @@ import (
 
 // childHold has a store open until its stdin ends.
 func childHold(dir string) {
-	s, err := Open(dir, nil)
+	s, err := Open(context.Background(), dir, nil)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "child:", err)
 		os.Exit(1)
@@ -28,7 +29,7 @@ func TestHolderOfTheDirectoryIsNamed(t *testing.T) {
 	c := startChild(t, "hold", dir)
 	c.lines.Scan()
 	started := time.Now()
-	_, err := Open(dir, &Options{LockWait: 120 * time.Millisecond})
+	_, err := Open(context.Background(), dir, &Options{LockWait: 120 * time.Millisecond})
 	var held *HeldError
 	if !errors.As(err, &held) || held.Dir != dir || held.PID != c.cmd.Process.Pid {
 		t.Fatalf("%#v", err)

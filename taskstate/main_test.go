@@ -53,7 +53,7 @@ func startChild(t *testing.T, part, dir string) *child {
 
 func open(t testing.TB, dir string, opts *Options) *Store {
 	t.Helper()
-	s, err := Open(dir, opts)
+	s, err := Open(context.Background(), dir, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package taskstate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,7 +17,7 @@ const formatVersion = "1"
 
 // openStore opens the database and reads what ran when it was last closed or
 // its process died. No goroutine of ours runs yet.
-func openStore(dir string, o Options) (*Store, error) {
+func openStore(ctx context.Context, dir string, o Options) (*Store, error) {
 	if err := prepareDir(dir); err != nil {
 		return nil, err
 	}
@@ -25,7 +26,7 @@ func openStore(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.db, err = openBadger(dir, s.badgerLog, o.LockWait); err != nil {
+	if s.db, err = openBadger(ctx, dir, s.badgerLog, o.LockWait); err != nil {
 		return nil, err
 	}
 	if err = s.checkFormat(); err == nil {

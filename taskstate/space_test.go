@@ -37,7 +37,7 @@ func TestFullDiskRefusesToOpen(t *testing.T) {
 	o := d.options()
 	d.free.Store(defaultReserve - 1)
 	dir := t.TempDir()
-	if _, err := Open(dir, o); !errors.Is(err, ErrNoSpace) || !strings.Contains(err.Error(), dir) {
+	if _, err := Open(context.Background(), dir, o); !errors.Is(err, ErrNoSpace) || !strings.Contains(err.Error(), dir) {
 		t.Fatalf("%v", err)
 	}
 	d.free.Store(defaultReserve)

@@ -2,6 +2,7 @@ package taskstate
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -103,10 +104,10 @@ func newStore(dir string, o Options) *Store {
 
 // Open opens the store in dir, which it makes (mode 0700) if need be. It fails
 // with *HeldError if another process has it open, with ErrNoSpace on a full
-// disk, and with *DamagedError if the files are not what was written. Close must
-// be called.
-func Open(dir string, opts *Options) (*Store, error) {
-	s, err := openStore(dir, opts.withDefaults())
+// disk, and with *DamagedError if the files are not what was written. The end of
+// ctx ends the wait for the other process, not the store. Close must be called.
+func Open(ctx context.Context, dir string, opts *Options) (*Store, error) {
+	s, err := openStore(ctx, dir, opts.withDefaults())
 	if err != nil {
 		return nil, err
 	}
@@ -141,11 +142,22 @@ func (s *Store) closeDB() error {
 	s.reading.Lock()
 	defer s.reading.Unlock()
 	s.dbClosed = true
-	if err := s.db.Close(); err != nil {
-		return fmt.Errorf("close task store %s: %w", s.dir, err)
+	closed := make(chan error, 1)
+	go func() { closed <- s.db.Close() }() // left behind if Badger never returns
+	select {
+	case err := <-closed:
+		if err != nil {
+			return fmt.Errorf("close task store %s: %w", s.dir, err)
+		}
+		return nil
+	case <-time.After(closeWait):
+		return fmt.Errorf("close task store %s: not closed after %v; is the directory still there, and the disk not full?", s.dir, closeWait)
 	}
-	return nil
 }
+
+// closeWait is far above what Badger needs to write one memtable. It waits
+// without end where it cannot, as when its directory was deleted.
+const closeWait = 5 * time.Second
 
 func (s *Store) lostOutcomes() error {
 	s.mu.Lock()

@@ -42,6 +42,9 @@ type Handler struct {
 	// Request takes a request of the server; answer must be called once, with
 	// a response under any id. Nil refuses all but ping.
 	Request func(m wire.Message, answer func(wire.Message))
+	// More says, when that changes, whether another message of the server is
+	// there already: what is passed on may be gathered until it is not.
+	More func(bool)
 	// Lost says that the server is gone and with it whatever it had asked.
 	Lost func()
 }
@@ -55,18 +58,17 @@ type Client struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup // attempts to connect
 
-	mu       sync.Mutex
-	closed   bool
-	conn     *conn      // what requests are sent on; nil while there is none
-	last     *conn      // the newest one, alive or not
-	trying   *attempt   // the attempt to connect that is under way
-	waiting  []*Request // requests in order, until the attempt ends
-	listens  map[*Listen]bool
-	watched  map[string]int // resources subscribed to, and by how many listens
-	history  history
-	greeted  bool // some handshake succeeded
-	eraKnown bool
-	era      Era
+	mu      sync.Mutex
+	closed  bool
+	conn    *conn      // what requests are sent on; nil while there is none
+	last    *conn      // the newest one, alive or not
+	trying  *attempt   // the attempt to connect that is under way
+	waiting []*Request // requests in order, until the attempt ends
+	listens map[*Listen]bool
+	watched map[string]int // resources subscribed to, and by how many listens
+	history history
+	greeted bool        // some handshake succeeded
+	desc    Description // of the newest that did; its era is the server's
 }
 
 // New returns a client that is not connected yet. The caller must Close it.
@@ -89,7 +91,7 @@ func (c *Client) Connect(ctx context.Context) (Description, error) {
 	c.mu.Lock()
 	if c.conn != nil {
 		defer c.mu.Unlock()
-		return c.conn.desc, nil
+		return c.desc, nil
 	}
 	if c.closed {
 		c.mu.Unlock()
@@ -110,22 +112,37 @@ func (c *Client) Connect(ctx context.Context) (Description, error) {
 // server in order.
 func (c *Client) Send(r *Request) {
 	c.mu.Lock()
-	k, closed := c.conn, c.closed
+	k, refused := c.acceptLocked(r)
+	c.mu.Unlock()
 	switch {
-	case closed:
+	case refused != nil:
+		r.Reply(wire.Message{}, refused)
+	case k != nil:
+		k.write(r, k.outgoing(r))
+	}
+}
+
+// maxWaiting bounds what waits for a server that is starting.
+const maxWaiting = 1024
+
+// acceptLocked returns the connection on which r is to be written; none if it
+// waits, or has been taken back already.
+func (c *Client) acceptLocked(r *Request) (*conn, *Error) {
+	k := c.conn
+	switch {
+	case r.withdrawn:
+		return nil, nil
+	case c.closed:
+		return nil, errClosed().with(NotDispatched)
+	case k == nil && len(c.waiting) >= maxWaiting:
+		return nil, errWaiting()
 	case k == nil:
 		c.waiting = append(c.waiting, r)
 		c.connectLocked()
 	default:
 		k.enlistLocked(r)
 	}
-	c.mu.Unlock()
-	switch {
-	case closed:
-		r.Reply(wire.Message{}, errClosed().with(NotDispatched))
-	case k != nil:
-		k.write(r)
-	}
+	return k, nil
 }
 
 // Cancel takes r back: its Reply is not called any more, unless that has
@@ -141,33 +158,52 @@ func (c *Client) Cancel(r *Request, notice wire.Message) bool {
 		}
 	}
 	k := r.conn
+	r.withdrawn = k == nil
 	taken := k != nil && k.takeLocked(r.id) != nil
 	c.mu.Unlock()
 	if taken {
-		k.cancelled(r.id, notice)
+		k.cancelled(r, notice)
 	}
-	return taken
+	return taken || k == nil
 }
 
-// Notify forwards a notification, if there is a server to take it: one that is
-// not running has no use for any.
+// Notify forwards a notification, if there is a server to take it, or one is
+// being started: one that is not running has no use for any.
 func (c *Client) Notify(m wire.Message) {
+	c.mu.Lock()
+	k := c.conn
+	if k == nil && c.trying != nil && len(c.waiting) < maxWaiting {
+		c.waiting = append(c.waiting, &Request{Message: m})
+	}
+	c.mu.Unlock()
+	if k != nil {
+		k.notify(m)
+	}
+}
+
+func (k *conn) notify(m wire.Message) {
+	if err := k.writeRaw(m.Raw()); err != nil {
+		k.log.Warn().Err(err).Str("method", m.Method()).Msg("the upstream server did not take a notification")
+	}
+}
+
+// More says whether another request is to come at once: those before it may be
+// gathered. Whoever says so must say otherwise before waiting for anything.
+func (c *Client) More(more bool) {
 	c.mu.Lock()
 	k := c.conn
 	c.mu.Unlock()
 	if k != nil {
-		k.writeRaw(m.Raw())
+		k.out.Hold(more)
 	}
 }
 
-// Describe returns what the server said of itself, if it is connected.
-func (c *Client) Describe() (desc Description, connected bool) {
+// Describe returns what the server said of itself when it was greeted last;
+// known is false if it never was.
+func (c *Client) Describe() (desc Description, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.conn == nil {
-		return desc, false
-	}
-	return c.conn.desc, true
+	return c.desc, c.greeted
 }
 
 // Rest stops the server if nothing is asked of it. The next request starts it

@@ -2,8 +2,9 @@ package upstream
 
 import (
 	"context"
-	"errors"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -20,9 +21,11 @@ type conn struct {
 	out     *wire.LineWriter
 	log     zerolog.Logger
 	started time.Time
-	desc    Description // set before the client hands the connection out
+	greeted atomic.Pointer[Description] // nil until the server was greeted
 
 	done chan struct{} // closed when the process is gone and all is answered
+
+	order sync.Mutex // a request before the notice that cancels it
 
 	// Under Client.mu.
 	nextID  int64
@@ -40,6 +43,15 @@ func (c *Client) newConn(p *process) *conn {
 	}
 	go k.read()
 	return k
+}
+
+// era is the initialize era until the server was greeted: it is the one in
+// which a server may speak before that.
+func (k *conn) era() Era {
+	if desc := k.greeted.Load(); desc != nil {
+		return desc.Era
+	}
+	return Initialize
 }
 
 // enlistLocked gives r an id and expects its answer. The id is also the
@@ -68,52 +80,62 @@ func (k *conn) find(id int64) *Request {
 	return k.open[id]
 }
 
-// write sends an enlisted request. What cannot be queued was not dispatched.
-func (k *conn) write(r *Request) {
-	text := k.outgoing(r)
-	if err := k.writeRaw(text); err == nil {
-		return
+// write sends an enlisted request, unless it was taken back meanwhile. What
+// cannot be queued was not dispatched.
+func (k *conn) write(r *Request, text []byte) {
+	if err := k.queue(r, text); err != nil && k.take(r.id) != nil {
+		r.Reply(wire.Message{}, errNotTaken(err))
 	}
-	if k.take(r.id) != nil {
-		r.Reply(wire.Message{}, errStart(errors.New("its standard input is closed")))
+}
+
+func (k *conn) queue(r *Request, text []byte) error {
+	k.order.Lock()
+	defer k.order.Unlock()
+	if k.find(r.id) != r {
+		return nil
 	}
+	r.written = true
+	return k.writeRaw(text)
 }
 
 func (k *conn) outgoing(r *Request) []byte {
 	id := strconv.AppendInt(nil, r.id, 10)
-	if k.desc.Era == Stateless {
+	if k.era() == Stateless {
 		return statelessRequest(r, id)
 	}
 	return initializeRequest(r, id)
 }
 
+// writeRaw never waits: a server that does not read holds up nobody but those
+// who want something of it.
 func (k *conn) writeRaw(text []byte) error {
 	if k.client.opts.LogPayloads {
 		k.log.Debug().Bytes("message", text).Msg("to upstream")
 	}
-	return k.out.WriteLine(text)
+	return k.out.Offer(text)
 }
 
-// cancelled tells the server that nobody waits for the answer to id any more.
-func (k *conn) cancelled(id int64, notice wire.Message) {
-	params := wire.Set(notice.Params(), "requestId", strconv.AppendInt(nil, id, 10))
-	if k.desc.Era == Initialize {
+// cancelled tells the server that nobody waits for the answer to r any more,
+// if it has heard of r.
+func (k *conn) cancelled(r *Request, notice wire.Message) {
+	k.order.Lock()
+	defer k.order.Unlock()
+	if !r.written {
+		return
+	}
+	params := wire.Set(notice.Params(), "requestId", strconv.AppendInt(nil, r.id, 10))
+	if k.era() == Initialize {
 		params = stripStatelessMeta(params)
 	}
-	k.writeRaw(notice.Rewrite(wire.Changes{Params: params}))
+	if err := k.writeRaw(notice.Rewrite(wire.Changes{Params: params})); err != nil {
+		k.log.Warn().Err(err).Msg("the upstream server could not be told of a cancellation")
+	}
 }
 
-// call sends a request of our own and waits for the answer.
-func (k *conn) call(ctx context.Context, method string, params []byte) (wire.Message, error) {
-	select {
-	case a := <-k.start(method, params):
-		if a.err != nil {
-			return wire.Message{}, a.err
-		}
-		return a.message, nil
-	case <-ctx.Done():
-		return wire.Message{}, context.Cause(ctx)
-	}
+// ownCall is a request of our own.
+type ownCall struct {
+	request *Request
+	answer  chan answer // gets one
 }
 
 type answer struct {
@@ -121,24 +143,36 @@ type answer struct {
 	err     *Error
 }
 
-func (k *conn) start(method string, params []byte) <-chan answer {
-	got := make(chan answer, 1)
-	r := &Request{Message: wire.Request(0, method, params)}
-	r.Reply = func(m wire.Message, err *Error) { got <- answer{m, err} }
+// call sends a request of our own and waits for the answer.
+func (k *conn) call(ctx context.Context, method string, params []byte) (wire.Message, error) {
+	own := k.start(method, params)
+	select {
+	case a := <-own.answer:
+		if a.err != nil {
+			return wire.Message{}, a.err
+		}
+		return a.message, nil
+	case <-ctx.Done():
+		k.take(own.request.id)
+		return wire.Message{}, context.Cause(ctx)
+	}
+}
+
+// start sends a request of our own, in the era in which it is written.
+func (k *conn) start(method string, params []byte) ownCall {
+	own := ownCall{&Request{Message: wire.Request(0, method, params)}, make(chan answer, 1)}
+	own.request.Reply = func(m wire.Message, err *Error) { own.answer <- answer{m, err} }
 	k.client.mu.Lock()
-	k.enlistLocked(r)
+	k.enlistLocked(own.request)
 	ended := k.ended
 	if ended {
-		k.takeLocked(r.id)
+		k.takeLocked(own.request.id)
 	}
 	k.client.mu.Unlock()
 	if ended {
-		got <- answer{err: errExited(k.proc.exit())}
-		return got
+		own.answer <- answer{err: errGone()}
+		return own
 	}
-	// The id is all that this request has to adapt: it is ours.
-	if k.writeRaw(r.Message.Rewrite(wire.Changes{ID: strconv.AppendInt(nil, r.id, 10)})) != nil && k.take(r.id) != nil {
-		got <- answer{err: errStart(errors.New("its standard input is closed"))}
-	}
-	return got
+	k.write(own.request, own.request.Message.Rewrite(wire.Changes{ID: strconv.AppendInt(nil, own.request.id, 10)}))
+	return own
 }

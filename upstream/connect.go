@@ -1,9 +1,10 @@
 package upstream
 
 import (
-	"context"
 	"errors"
 	"time"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
 
 // attempt is one try to connect, shared by all who wait for it.
@@ -34,7 +35,7 @@ func (c *Client) settle(try *attempt, k *conn, err error) {
 	for {
 		c.mu.Lock()
 		if err == nil && k.ended {
-			err = errExited(k.proc.exit()).with(NotDispatched)
+			err = errGone()
 		}
 		batch := c.waiting
 		c.waiting = nil
@@ -45,11 +46,21 @@ func (c *Client) settle(try *attempt, k *conn, err error) {
 			return
 		}
 		for _, r := range batch {
-			k.enlistLocked(r)
+			if !r.plain() {
+				k.enlistLocked(r)
+			}
 		}
 		c.mu.Unlock()
-		for _, r := range batch {
-			k.write(r)
+		k.writeAll(batch)
+	}
+}
+
+func (k *conn) writeAll(batch []*Request) {
+	for _, r := range batch {
+		if r.plain() {
+			k.notify(r.Message)
+		} else {
+			k.write(r, k.outgoing(r))
 		}
 	}
 }
@@ -58,18 +69,20 @@ func (c *Client) finishLocked(try *attempt, k *conn, err error) {
 	c.trying = nil
 	try.err = err
 	if err == nil {
-		c.conn, try.desc = k, k.desc
+		c.conn, try.desc = k, c.desc
 	}
 	close(try.done)
 }
 
 func refuse(batch []*Request, err error) {
 	var reason *Error
-	if !errors.As(err, &reason) && err != nil {
-		reason = errStart(err)
+	if !errors.As(err, &reason) {
+		reason = errHandshake("The upstream server could not be greeted: %v.", err)
 	}
 	for _, r := range batch {
-		r.Reply(zeroMessage, reason)
+		if !r.plain() {
+			r.Reply(wire.Message{}, reason)
+		}
 	}
 }
 
@@ -79,19 +92,19 @@ func (c *Client) open(previous *conn) (*conn, error) {
 	if previous != nil {
 		<-previous.done
 	}
-	k, err := c.launch()
+	k, err := c.launch(c.greet)
 	if errors.Is(err, errDiedOfProbe) {
-		c.setEra(Initialize)
-		k, err = c.launch()
+		k, err = c.launch(c.initialize)
 	}
 	if err != nil {
 		return nil, err
 	}
-	c.reopenListens(k)
+	c.resubscribe(k)
 	return k, nil
 }
 
-func (c *Client) launch() (*conn, error) {
+// launch makes one run of the server, greeted as greet does it.
+func (c *Client) launch(greet func(*conn) (Description, error)) (*conn, error) {
 	if err := c.pause(); err != nil {
 		return nil, err
 	}
@@ -99,22 +112,32 @@ func (c *Client) launch() (*conn, error) {
 		Log: c.opts.Log, Stderr: c.opts.Stderr, CloseGrace: c.opts.CloseGrace, TermGrace: c.opts.TermGrace,
 	})
 	if err != nil {
-		c.noteFailedStart()
+		c.noteEarlyEnd()
 		return nil, errStart(err)
 	}
 	k := c.newConn(p)
-	if c.adopt(k); c.ctx.Err() == nil {
-		if k.desc, err = c.greet(k); err == nil {
-			c.noteGreeted(k)
-			return k, nil
-		}
+	desc, err := c.introduce(k, greet)
+	if err == nil {
+		c.noteGreeted(k, desc)
+		return k, nil
 	}
 	p.stop(c.ctx)
 	<-k.done
-	if c.ctx.Err() != nil {
-		return nil, errClosed().with(NotDispatched)
-	}
 	return nil, err
+}
+
+// introduce greets the server, unless the client has been closed meanwhile:
+// from adopt on Close knows of the run, before that it does not.
+func (c *Client) introduce(k *conn, greet func(*conn) (Description, error)) (Description, error) {
+	c.adopt(k)
+	if c.ctx.Err() != nil {
+		return Description{}, errClosed().with(NotDispatched)
+	}
+	desc, err := greet(k)
+	if err != nil && c.ctx.Err() != nil {
+		err = errClosed().with(NotDispatched)
+	}
+	return desc, err
 }
 
 func (c *Client) adopt(k *conn) {
@@ -123,23 +146,25 @@ func (c *Client) adopt(k *conn) {
 	c.last = k
 }
 
-func (c *Client) noteGreeted(k *conn) {
+func (c *Client) noteGreeted(k *conn, desc Description) {
+	k.greeted.Store(&desc)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.greeted, c.eraKnown, c.era = true, true, k.desc.Era
-	c.opts.Log.Info().Stringer("era", k.desc.Era).Bytes("server", k.desc.ServerInfo()).Msg("upstream server is ready")
+	c.greeted, c.desc = true, desc
+	c.opts.Log.Info().Stringer("era", desc.Era).RawJSON("server", nameOf(desc)).Msg("upstream server is ready")
 }
 
-func (c *Client) setEra(e Era) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.eraKnown, c.era = true, e
+func nameOf(desc Description) []byte {
+	if desc.ServerInfo == nil {
+		return []byte("null")
+	}
+	return desc.ServerInfo
 }
 
 // history remembers how the server's runs ended, to pace new starts. Its
 // fields are under Client.mu.
 type history struct {
-	early   int // runs in a row that ended within earlyDeath
+	early   int // runs in a row that ended within earlyDeath, and one more
 	lastEnd time.Time
 }
 
@@ -166,7 +191,8 @@ func (h *history) wait() time.Duration {
 	return time.Until(h.lastEnd.Add(min(firstPause<<min(h.early-2, 10), longest)))
 }
 
-func (c *Client) noteFailedStart() {
+// noteEarlyEnd is for a run that did not even begin.
+func (c *Client) noteEarlyEnd() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.history.early++
@@ -183,6 +209,6 @@ func (c *Client) pause() error {
 	case <-timer.C:
 		return nil
 	case <-c.ctx.Done():
-		return context.Cause(c.ctx)
+		return errClosed().with(NotDispatched)
 	}
 }

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -15,13 +16,15 @@ type Outcome string
 const (
 	NotDispatched Outcome = "not_dispatched"
 	Unknown       Outcome = "unknown"
+	// Done: the server has answered, but the answer cannot be had.
+	Done Outcome = "done"
 )
 
 // Error says why a request got no answer from the server: which side failed,
 // what became of the work, and what the reader can do.
 type Error struct {
-	// Reason is for programs: upstream_start, upstream_exited, too_large,
-	// shutdown.
+	// Reason is for programs: upstream_start, upstream_exited, upstream_busy,
+	// too_large, shutdown.
 	Reason  string
 	Outcome Outcome
 	// Text is a sentence for people and models.
@@ -55,7 +58,10 @@ func (e *Error) with(o Outcome) *Error {
 // Sentence tells a reader what the outcome means for a repetition.
 func (o Outcome) Sentence() string {
 	if o == NotDispatched {
-		return "The request was not sent to it: it can be repeated."
+		return "The request was not sent to the upstream server: it can be repeated."
+	}
+	if o == Done {
+		return "The work itself is done: do not repeat it."
 	}
 	return "Whether the request took effect is unknown: check before repeating it."
 }
@@ -71,8 +77,26 @@ func errExited(report exitReport) *Error {
 }
 
 func errTooLarge(err error) *Error {
-	return &Error{Reason: "too_large", Outcome: Unknown, Text: fmt.Sprintf(
-		"The upstream server answered, but the answer was dropped: %v. The work itself is done; raise limits.message_bytes or ask for less.", err)}
+	return (&Error{Reason: "too_large", Text: fmt.Sprintf(
+		"The upstream server's answer was dropped: %v. Raise limits.message_bytes or ask for less.", err)}).with(Done)
+}
+
+// errNotTaken: the request could not be queued for the server.
+func errNotTaken(err error) *Error {
+	if errors.Is(err, wire.ErrFull) {
+		return (&Error{Reason: "upstream_busy", Text: "The upstream server does not read its input."}).with(NotDispatched)
+	}
+	return errGone()
+}
+
+// errGone: the server has ended, and this request came after that.
+func errGone() *Error {
+	return (&Error{Reason: "upstream_exited", Text: "The upstream server has just ended."}).with(NotDispatched)
+}
+
+// errWaiting: the server takes long to start, and too much waits for it.
+func errWaiting() *Error {
+	return (&Error{Reason: "upstream_start", Text: "The upstream server is still starting, and too many requests wait for it."}).with(NotDispatched)
 }
 
 func errClosed() *Error {

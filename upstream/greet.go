@@ -7,8 +7,6 @@ import (
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
 
-var zeroMessage wire.Message
-
 // errDiedOfProbe: the server ended before it had seen anything but
 // server/discover.
 var errDiedOfProbe = errors.New("the upstream server ended when it was asked server/discover")
@@ -39,8 +37,8 @@ func (c *Client) greet(k *conn) (Description, error) {
 func (c *Client) expectedEra() (era Era, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.eraKnown {
-		return c.era, true
+	if c.greeted {
+		return c.desc.Era, true
 	}
 	return c.opts.Hello.Era, c.opts.Hello.Only
 }
@@ -65,14 +63,12 @@ func (c *Client) initializeOrDiscover(k *conn) (Description, error) {
 // its answer decides; a late answer to the probe counts only if it is refused.
 func (c *Client) discoverOrInitialize(k *conn) (Description, error) {
 	probe := k.start("server/discover", discoverParams(c.opts.Hello.Info))
+	defer func() { k.take(probe.request.id) }() // a server that never answers it leaves nothing open
 	timer := time.NewTimer(c.opts.ProbeWait)
 	defer timer.Stop()
 	select {
-	case a := <-probe:
-		if a.err != nil {
-			return Description{}, errDiedOfProbe
-		}
-		if desc, modern, err := discovered(a.message); modern {
+	case a := <-probe.answer:
+		if desc, modern, err := discovered(a); modern || err != nil {
 			return desc, err
 		}
 		return c.initialize(k)
@@ -84,27 +80,31 @@ func (c *Client) discoverOrInitialize(k *conn) (Description, error) {
 	if err == nil {
 		return desc, nil
 	}
+	return lateAnswer(probe, err)
+}
+
+// lateAnswer is for the server that refused initialize: if it has answered the
+// probe meanwhile, that is its era.
+func lateAnswer(probe ownCall, refused error) (Description, error) {
 	select {
-	case a := <-probe:
-		if late, modern, lateErr := discovered(a.message); a.err == nil && modern && lateErr == nil {
-			return late, nil
+	case a := <-probe.answer:
+		if desc, modern, err := discovered(a); modern && err == nil {
+			return desc, nil
 		}
 	default:
 	}
-	return Description{}, err
+	return Description{}, refused
 }
 
 // refusedError is the server's own no to a greeting.
-type refusedError struct {
-	method string
-	reply  []byte
-}
+type refusedError struct{ reason *Error }
 
-func (e *refusedError) Error() string {
-	text, _ := wire.String(wire.Get(e.reply, "message"))
-	return e.method + " was refused: " + text
-}
+func (e *refusedError) Error() string { return e.reason.Text }
+func (e *refusedError) Unwrap() error { return e.reason }
 
-func (e *refusedError) Unwrap() error {
-	return errHandshake("The upstream server refused %s: %s.", e.method, e.reply)
+// refusal keeps the server's words, cut short.
+func refusal(method string, object []byte) *refusedError {
+	text, _ := wire.String(wire.Get(object, "message"))
+	return &refusedError{errHandshake(
+		"The upstream server refused %s (%s: %.300s). If it speaks one era only, name it with upstream_era.", method, wire.Get(object, "code"), text)}
 }

@@ -1,6 +1,8 @@
 package upstream
 
 import (
+	"bytes"
+
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
 
@@ -24,12 +26,12 @@ func (c *Client) initialize(k *conn) (Description, error) {
 		return Description{}, greetingLost(err)
 	}
 	if m.Err() != nil {
-		return Description{}, &refusedError{"initialize", m.Err()}
+		return Description{}, refusal("initialize", m.Err())
 	}
 	if c.opts.Hello.Params == nil || c.wasGreeted() {
-		k.writeRaw(wire.Notification("notifications/initialized", nil).Raw())
+		k.notify(wire.Notification("notifications/initialized", nil))
 	}
-	return Description{Era: Initialize, Result: m.Result(), Response: m}, nil
+	return describe(Initialize, m), nil
 }
 
 func (c *Client) wasGreeted() bool {
@@ -52,29 +54,34 @@ func greetingLost(err error) error {
 // Negotiation) but would make a task here.
 func initializeRequest(r *Request, id []byte) []byte {
 	params := r.Message.Params()
+	if r.Caller.Stateless && r.Message.Method() == "tools/call" {
+		params = wire.Delete(params, "task")
+	}
+	meta := wire.Get(params, "_meta")
+	adapted := meta
 	if r.Caller.Stateless {
-		params = wire.Delete(stripStatelessMeta(params), "task")
+		adapted = wire.Delete(adapted, metaVersion, metaInfo, metaCapabilities, metaLogLevel)
 	}
 	if r.Notify != nil {
-		params = setMeta(params, "progressToken", id)
+		adapted = wire.Set(adapted, "progressToken", id)
 	}
-	return r.Message.Rewrite(wire.Changes{ID: id, Params: params})
+	return r.Message.Rewrite(wire.Changes{ID: id, Params: withMeta(params, meta, adapted)})
 }
 
-// stripStatelessMeta removes the per-request keys of the stateless era, and
-// _meta if it held nothing else.
-func stripStatelessMeta(params []byte) []byte {
-	meta := wire.Get(params, "_meta")
-	rest := wire.Delete(meta, metaVersion, metaInfo, metaCapabilities, metaLogLevel)
+// withMeta puts the adapted _meta in the place of the former one, and leaves it
+// out if nothing is left of it.
+func withMeta(params, meta, adapted []byte) []byte {
 	switch {
-	case len(rest) == len(meta):
+	case bytes.Equal(meta, adapted):
 		return params
-	case string(rest) == "{}":
+	case string(adapted) == "{}":
 		return wire.Delete(params, "_meta")
 	}
-	return wire.Set(params, "_meta", rest)
+	return wire.Set(params, "_meta", adapted)
 }
 
-func setMeta(params []byte, key string, value []byte) []byte {
-	return wire.Set(params, "_meta", wire.Set(wire.Get(params, "_meta"), key, value))
+// stripStatelessMeta removes the per-request keys of the stateless era.
+func stripStatelessMeta(params []byte) []byte {
+	meta := wire.Get(params, "_meta")
+	return withMeta(params, meta, wire.Delete(meta, metaVersion, metaInfo, metaCapabilities, metaLogLevel))
 }

@@ -16,61 +16,88 @@ type Listen struct {
 	// begin before Client.Listen has returned. It runs on the goroutine that
 	// reads from the server.
 	Notify func(wire.Message)
-	// Ended says that the server itself ended the subscription, in good order.
+	// Ended says that the server itself ended the subscription, or did not
+	// take it up again after a restart.
 	Ended func()
 
-	uris    []string
+	// Under Client.mu.
+	gone    bool
+	uris    []string // those of its resources that count in Client.watched
 	request *Request // the open request, towards a server of the stateless era
 }
 
 // Listen connects, begins to feed l and returns the part of the filter that
 // the server agreed to. The error is an [*Error], a [*RefusedListen] or the
-// cause of ctx.
+// cause of ctx; then l is not fed.
 func (c *Client) Listen(ctx context.Context, l *Listen) (accepted []byte, err error) {
 	desc, err := c.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	l.uris = stringsOf(wire.Get(l.Filter, "resourceSubscriptions"))
-	c.mu.Lock()
-	c.listens[l] = true
-	k := c.conn
-	c.mu.Unlock()
-	if k == nil {
-		return nil, errHandshake("The upstream server ended before the subscription was open.")
-	}
-	if desc.Era == Stateless {
-		return c.listenStateless(ctx, l)
-	}
-	return c.listenInitialize(ctx, k, l)
-}
-
-// Unlisten ends what Listen began, whatever became of it.
-func (c *Client) Unlisten(l *Listen) {
-	c.mu.Lock()
-	known := c.listens[l]
-	delete(c.listens, l)
-	k, request := c.conn, l.request
-	c.mu.Unlock()
+	k := c.register(l)
 	switch {
-	case !known:
-	case request != nil:
-		c.Cancel(request, wire.Notification("notifications/cancelled", nil))
-	case k != nil:
-		c.unwatch(k, l.uris)
+	case k == nil:
+		return nil, errGone()
+	case desc.Era == Stateless:
+		accepted, err = c.listenStateless(ctx, l)
+	default:
+		accepted, err = c.listenInitialize(ctx, k, l)
 	}
+	if err != nil {
+		c.Unlisten(l)
+	}
+	return accepted, err
 }
 
-// reopenListens tells a new run of the server what is listened to.
-func (c *Client) reopenListens(k *conn) {
+// register returns nil where there is nothing to listen to, or nobody to listen
+// any more.
+func (c *Client) register(l *Listen) *conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for l := range c.listens {
-		if k.desc.Era == Stateless {
-			c.work.Go(func() { c.listenStateless(c.ctx, l) })
-		}
+	if l.gone || c.conn == nil {
+		return nil
 	}
+	c.listens[l] = true
+	return c.conn
+}
+
+// Unlisten ends what Listen began or is about to begin.
+func (c *Client) Unlisten(l *Listen) {
+	c.mu.Lock()
+	l.gone = true
+	delete(c.listens, l)
+	unwatched := c.uncountLocked(l, l.uris)
+	k, request := c.conn, l.request
+	c.mu.Unlock()
+	if request != nil {
+		c.Cancel(request, wire.Notification("notifications/cancelled", nil))
+	}
+	if k != nil {
+		k.unsubscribe(unwatched)
+	}
+}
+
+// resubscribe tells a new run of the server what is listened to.
+func (c *Client) resubscribe(k *conn) {
+	c.mu.Lock()
+	var listens []*Listen
+	for l := range c.listens {
+		listens = append(listens, l)
+	}
+	var uris []string
 	for uri := range c.watched {
-		k.start("resources/subscribe", wire.Set(nil, "uri", wire.Quote(uri)))
+		uris = append(uris, uri)
+	}
+	c.mu.Unlock()
+	if k.era() == Initialize {
+		k.subscribe(uris)
+		return
+	}
+	for _, l := range listens {
+		c.work.Go(func() {
+			if _, err := c.listenStateless(c.ctx, l); err != nil {
+				l.Ended()
+			}
+		})
 	}
 }

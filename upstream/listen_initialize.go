@@ -11,29 +11,29 @@ import (
 // themselves. What the server has no capability for is not agreed to.
 func (c *Client) listenInitialize(ctx context.Context, k *conn, l *Listen) ([]byte, error) {
 	agreed := []byte("{}")
-	capabilities := k.desc.Capabilities()
+	capabilities := k.greeted.Load().Capabilities
 	for _, change := range listChanges {
 		if wanted := wire.Get(l.Filter, change.filter); string(wanted) == "true" &&
 			string(wire.Lookup(capabilities, change.capability, "listChanged")) == "true" {
 			agreed = wire.Set(agreed, change.filter, wanted)
 		}
 	}
-	if len(l.uris) == 0 || string(wire.Lookup(capabilities, "resources", "subscribe")) != "true" {
+	uris := stringsOf(wire.Get(l.Filter, "resourceSubscriptions"))
+	if len(uris) == 0 || string(wire.Lookup(capabilities, "resources", "subscribe")) != "true" {
 		return agreed, nil
 	}
-	uris, err := c.watch(ctx, k, l.uris)
-	if len(uris) > 0 {
-		agreed = wire.Set(agreed, "resourceSubscriptions", uris)
+	taken, err := c.watch(ctx, k, l, uris)
+	if len(taken) > 0 {
+		agreed = wire.Set(agreed, "resourceSubscriptions", wire.Array(taken))
 	}
 	return agreed, err
 }
 
 // watch subscribes to those resources that nobody had asked for yet, and
-// returns the ones that the server took, as a JSON array.
-func (c *Client) watch(ctx context.Context, k *conn, uris []string) ([]byte, error) {
-	var taken [][]byte
+// returns the ones that the server took.
+func (c *Client) watch(ctx context.Context, k *conn, l *Listen, uris []string) (taken [][]byte, err error) {
 	for _, uri := range uris {
-		ok, err := c.watchOne(ctx, k, uri)
+		ok, err := c.watchOne(ctx, k, l, uri)
 		if err != nil {
 			return nil, err
 		}
@@ -41,37 +41,62 @@ func (c *Client) watch(ctx context.Context, k *conn, uris []string) ([]byte, err
 			taken = append(taken, wire.Quote(uri))
 		}
 	}
-	return wire.Array(taken), nil
+	return taken, nil
 }
 
-func (c *Client) watchOne(ctx context.Context, k *conn, uri string) (bool, error) {
-	c.mu.Lock()
-	c.watched[uri]++
-	first := c.watched[uri] == 1
-	c.mu.Unlock()
-	if !first {
-		return true, nil
+func (c *Client) watchOne(ctx context.Context, k *conn, l *Listen, uri string) (bool, error) {
+	first, err := c.count(l, uri)
+	if !first || err != nil {
+		return err == nil, err
 	}
 	m, err := k.call(ctx, "resources/subscribe", wire.Set(nil, "uri", wire.Quote(uri)))
-	if err == nil && m.Err() != nil {
-		c.opts.Log.Info().Str("uri", uri).Bytes("error", m.Err()).Msg("the upstream server refused to watch a resource")
-		return false, nil
+	if err == nil && m.Err() == nil {
+		return true, nil
 	}
-	return err == nil, err
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.uncountLocked(l, []string{uri})
+	return false, err
 }
 
-func (c *Client) unwatch(k *conn, uris []string) {
-	for _, uri := range uris {
-		c.mu.Lock()
-		c.watched[uri]--
-		last := c.watched[uri] == 0
-		if last {
+// count notes that l wants a resource, and reports whether it is the first.
+func (c *Client) count(l *Listen, uri string) (first bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l.gone {
+		return false, errGone()
+	}
+	l.uris = append(l.uris, uri)
+	c.watched[uri]++
+	return c.watched[uri] == 1, nil
+}
+
+// uncountLocked undoes count and returns the resources that nobody wants any
+// more.
+func (c *Client) uncountLocked(l *Listen, uris []string) (unwanted []string) {
+	for _, uri := range slices.Clone(uris) {
+		i := slices.Index(l.uris, uri)
+		if i < 0 {
+			continue
+		}
+		l.uris = slices.Delete(l.uris, i, i+1)
+		if c.watched[uri]--; c.watched[uri] == 0 {
 			delete(c.watched, uri)
+			unwanted = append(unwanted, uri)
 		}
-		c.mu.Unlock()
-		if last {
-			k.start("resources/unsubscribe", wire.Set(nil, "uri", wire.Quote(uri)))
-		}
+	}
+	return unwanted
+}
+
+func (k *conn) subscribe(uris []string) {
+	for _, uri := range uris {
+		k.start("resources/subscribe", wire.Set(nil, "uri", wire.Quote(uri)))
+	}
+}
+
+func (k *conn) unsubscribe(uris []string) {
+	for _, uri := range uris {
+		k.start("resources/unsubscribe", wire.Set(nil, "uri", wire.Quote(uri)))
 	}
 }
 

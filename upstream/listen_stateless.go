@@ -19,7 +19,7 @@ func (c *Client) listenStateless(ctx context.Context, l *Listen) ([]byte, error)
 		}
 		select {
 		case acknowledged <- wire.Get(m.Params(), "notifications"):
-		default:
+		default: // once is enough
 		}
 	}
 	r.Reply = func(m wire.Message, err *Error) {
@@ -28,10 +28,10 @@ func (c *Client) listenStateless(ctx context.Context, l *Listen) ([]byte, error)
 			l.Ended()
 		}
 	}
-	c.mu.Lock()
-	l.request = r
-	c.mu.Unlock()
-	c.Send(r)
+	if !c.opens(l, r) {
+		return nil, errGone()
+	}
+	c.Send(r) // unless Unlisten has withdrawn it by now
 	select {
 	case filter := <-acknowledged:
 		return filter, nil
@@ -40,6 +40,13 @@ func (c *Client) listenStateless(ctx context.Context, l *Listen) ([]byte, error)
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+}
+
+func (c *Client) opens(l *Listen, r *Request) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l.request = r
+	return !l.gone
 }
 
 // RefusedListen is the server's own error to a subscription: raw JSON.
@@ -55,6 +62,18 @@ func listenEnded(m wire.Message, err *Error) error {
 		return &RefusedListen{m.Err()}
 	}
 	return errHandshake("The upstream server ended the subscription before it acknowledged it.")
+}
+
+// tornDown takes the server's word that it has ended a subscription (revision
+// 2026-07-28, Cancellation): the one use that servers may make of it.
+func (k *conn) tornDown(m wire.Message) {
+	id, err := strconv.ParseInt(string(wire.Get(m.Params(), "requestId")), 10, 64)
+	if err != nil {
+		return
+	}
+	if r := k.find(id); r != nil && r.Message.Method() == "subscriptions/listen" && k.take(id) != nil {
+		r.Reply(wire.Result(m.ID(), []byte("{}")), nil)
+	}
 }
 
 // subscriptionEvent hands a notification of an open listen request to it,

@@ -13,6 +13,9 @@ import (
 func (k *conn) read() {
 	defer close(k.done)
 	lines := wire.NewLineReader(k.proc.stdout, k.client.opts.MessageBytes)
+	if more := k.client.opts.Handler.More; more != nil {
+		lines.OnMore(more)
+	}
 	for {
 		line, err := lines.Next()
 		var tooLong *wire.TooLongError
@@ -83,9 +86,11 @@ func (k *conn) response(m wire.Message) {
 // stdio); where nobody takes them, ping is answered and the rest refused.
 func (k *conn) request(m wire.Message) {
 	answer := func(response wire.Message) {
-		k.writeRaw(response.Rewrite(wire.Changes{ID: m.ID()}))
+		if err := k.writeRaw(response.Rewrite(wire.Changes{ID: m.ID()})); err != nil {
+			k.log.Warn().Err(err).Str("method", m.Method()).Msg("the upstream server did not take the answer to its request")
+		}
 	}
-	if handle := k.client.opts.Handler.Request; handle != nil && k.desc.Era == Initialize {
+	if handle := k.client.opts.Handler.Request; handle != nil && k.era() == Initialize {
 		handle(m, answer)
 		return
 	}
@@ -101,11 +106,14 @@ func (k *conn) notification(m wire.Message) {
 		k.progress(m)
 		return
 	}
-	if k.desc.Era == Stateless && k.subscriptionEvent(m) {
-		return
-	}
-	if k.desc.Era == Initialize {
+	switch {
+	case k.era() == Initialize:
 		k.client.publish(m)
+	case m.Method() == "notifications/cancelled":
+		k.tornDown(m)
+		return
+	case k.subscriptionEvent(m):
+		return
 	}
 	if handle := k.client.opts.Handler.Notification; handle != nil {
 		handle(m)
@@ -126,8 +134,12 @@ func (k *conn) progress(m wire.Message) {
 
 func (k *conn) tooLong(e *wire.TooLongError) {
 	k.log.Warn().Int64("bytes", e.Size).Int("limit", e.Limit).Msg("dropped a message of the upstream server that is too long")
+	if e.Method() != "" {
+		k.refuseTooLong(e)
+		return
+	}
 	id, err := strconv.ParseInt(string(e.ID()), 10, 64)
-	if err != nil || e.Method() != "" {
+	if err != nil {
 		return
 	}
 	if r := k.take(id); r != nil {
@@ -135,13 +147,23 @@ func (k *conn) tooLong(e *wire.TooLongError) {
 	}
 }
 
+// refuseTooLong answers a request of the server, which would wait for ever.
+func (k *conn) refuseTooLong(e *wire.TooLongError) {
+	if id := e.ID(); id != nil {
+		_ = k.writeRaw(wire.Failure(id, wire.Errorf(wire.CodeInvalidRequest, "Refused: %v.", e)).Raw())
+	}
+}
+
 // end runs when the server's output has ended. The process may still be there,
 // deaf and dumb: it is stopped, and its descendants with it.
 func (k *conn) end() {
 	k.client.dismiss(k)
-	k.proc.stop(context.Background())
-	k.out.Close()
-	report := k.proc.exit()
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		k.proc.stop(context.Background())
+	}()
+	report := k.proc.exit() // before what it left behind is gone too
 	k.log.Info().Str("status", report.Status).Int("skipped_lines", k.skipped).Msg("upstream server ended")
 	for _, r := range k.drain() {
 		r.Reply(wire.Message{}, k.client.endOf(report))
@@ -149,6 +171,8 @@ func (k *conn) end() {
 	if lost := k.client.opts.Handler.Lost; lost != nil {
 		lost()
 	}
+	<-stopped
+	k.out.Close()
 }
 
 func (c *Client) endOf(report exitReport) *Error {

@@ -16,13 +16,21 @@ type Request struct {
 	// server for none. It runs on the goroutine that reads from the server.
 	Notify func(wire.Message)
 	// Reply takes the response, under the id that the server saw, or why there
-	// is none; it runs on the goroutine that reads from the server.
+	// is none. It mostly runs on the goroutine that reads from the server, and
+	// must not wait for it.
 	Reply func(wire.Message, *Error)
 
-	// Set when the request is given to a connection, under Client.mu.
-	conn *conn
-	id   int64
+	// Under Client.mu: set when the request is given to a connection, and when
+	// it is taken back before that.
+	conn      *conn
+	id        int64
+	withdrawn bool
+	// Under conn.order.
+	written bool
 }
+
+// plain reports whether r is a notification, which waits in the same queue.
+func (r *Request) plain() bool { return r.Reply == nil }
 
 // Caller is what a host says of itself with each request (revision 2026-07-28,
 // Base Protocol, _meta) or said once in initialize. Values are raw JSON.
@@ -68,25 +76,26 @@ type Hello struct {
 	Info []byte
 }
 
-// Description is what a server said of itself when it was greeted.
+// Description is what a server said of itself when it was greeted. Values are
+// raw JSON, nil if it gave none.
 type Description struct {
 	Era Era
-	// Result is the result of initialize or of server/discover.
-	Result []byte
-	// Response is the message that held it.
-	Response wire.Message
+	// Response is the response to initialize or server/discover.
+	Response     wire.Message
+	Capabilities []byte
+	ServerInfo   []byte
+	Instructions []byte
 }
 
-// Capabilities are the server's capabilities, nil if it gave none.
-func (d Description) Capabilities() []byte { return wire.Get(d.Result, "capabilities") }
+// Result is the result of initialize or of server/discover.
+func (d Description) Result() []byte { return d.Response.Result() }
 
-// Instructions are the server's instructions, nil if it gave none.
-func (d Description) Instructions() []byte { return wire.Get(d.Result, "instructions") }
-
-// ServerInfo is the server's name and version, nil if it gave none.
-func (d Description) ServerInfo() []byte {
-	if d.Era == Stateless {
-		return wire.Lookup(d.Result, "_meta", metaServerInfo)
+func describe(era Era, m wire.Message) Description {
+	d := Description{Era: era, Response: m}
+	d.Capabilities, d.Instructions = wire.Get(m.Result(), "capabilities"), wire.Get(m.Result(), "instructions")
+	d.ServerInfo = wire.Get(m.Result(), "serverInfo")
+	if era == Stateless {
+		d.ServerInfo = wire.Lookup(m.Result(), "_meta", metaServerInfo)
 	}
-	return wire.Get(d.Result, "serverInfo")
+	return d
 }

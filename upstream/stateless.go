@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
@@ -29,9 +28,9 @@ func (c *Client) discover(k *conn) (Description, error) {
 	if err != nil {
 		return Description{}, greetingLost(err)
 	}
-	desc, modern, err := discovered(m)
+	desc, modern, err := discovered(answer{message: m})
 	if !modern {
-		return Description{}, &refusedError{"server/discover", m.Raw()}
+		return Description{}, refusal("server/discover", m.Err())
 	}
 	return desc, err
 }
@@ -41,24 +40,29 @@ func discoverParams(info []byte) []byte {
 }
 
 // discovered reads the answer to server/discover. Modern is true for a result
-// of discovery and for the errors that only servers of this era give; of those
-// the one that names a version of ours in its list cannot occur.
-func discovered(m wire.Message) (desc Description, modern bool, err error) {
-	supported := wire.Lookup(m.Result(), "supportedVersions")
-	if m.Err() != nil {
-		if code := string(wire.Get(m.Err(), "code")); code != strconv.Itoa(wire.CodeUnsupportedVersion) {
-			return desc, false, nil
-		}
-		supported = wire.Lookup(m.Err(), "data", "supported")
+// of discovery, and for the errors that only servers of this era give
+// (revision 2026-07-28, stdio, Backward Compatibility).
+func discovered(a answer) (desc Description, modern bool, err error) {
+	if a.err != nil && a.err.Reason == "upstream_exited" {
+		return desc, false, errDiedOfProbe
+	}
+	result, object := a.message.Result(), a.message.Err()
+	supported := wire.Get(result, "supportedVersions")
+	switch code := string(wire.Get(object, "code")); code {
+	case "-32020", "-32021":
+		return desc, true, refusal("server/discover", object)
+	case "-32022":
+		supported = wire.Lookup(object, "data", "supported")
 	}
 	versions := stringsOf(supported)
-	if m.Result() != nil && slices.Contains(versions, version) {
-		return Description{Era: Stateless, Result: m.Result(), Response: m}, true, nil
+	if result != nil && slices.Contains(versions, version) {
+		return describe(Stateless, a.message), true, nil
 	}
-	if len(versions) == 0 || slices.ContainsFunc(versions, func(v string) bool { return v <= newestInitialize }) {
-		return desc, false, nil // it can be spoken to, with initialize
+	opensWithInitialize := func(v string) bool { return v <= newestInitialize }
+	if len(versions) == 0 || slices.ContainsFunc(versions, opensWithInitialize) {
+		return desc, false, nil
 	}
-	return desc, true, errHandshake("The upstream server speaks only revisions %q, none of which this proxy knows.", versions)
+	return desc, true, errHandshake("The upstream server speaks only revisions %.300q, none of which this proxy knows.", versions)
 }
 
 func stringsOf(array []byte) (list []string) {
@@ -74,23 +78,28 @@ func stringsOf(array []byte) (list []string) {
 func statelessRequest(r *Request, id []byte) []byte {
 	params := stamp(r.Message.Params(), r.Caller)
 	if r.Notify != nil {
-		params = setMeta(params, "progressToken", id)
+		params = wire.Set(params, "_meta", wire.Set(wire.Get(params, "_meta"), "progressToken", id))
 	}
 	return r.Message.Rewrite(wire.Changes{ID: id, Params: params})
 }
 
 // stamp makes params stand by themselves: version, identity and capabilities
-// with every request.
+// with every request. What a host of the same era has said stays in its place.
 func stamp(params []byte, caller Caller) []byte {
-	meta := wire.Delete(wire.Get(params, "_meta"), metaVersion, metaInfo, metaCapabilities, metaLogLevel)
+	meta := wire.Get(params, "_meta")
+	if wire.Get(meta, metaVersion) != nil {
+		adapted := wire.Set(meta, metaCapabilities, capabilitiesFor(caller))
+		return withMeta(params, meta, adapted)
+	}
+	meta = wire.Delete(meta, metaVersion, metaInfo, metaCapabilities, metaLogLevel)
 	if caller.LogLevel != nil {
-		meta = wire.Set(meta, metaLogLevel, caller.LogLevel)
+		meta = wire.Prepend(meta, metaLogLevel, caller.LogLevel)
 	}
-	meta = wire.Set(meta, metaCapabilities, capabilitiesFor(caller))
+	meta = wire.Prepend(meta, metaCapabilities, capabilitiesFor(caller))
 	if caller.Info != nil {
-		meta = wire.Set(meta, metaInfo, caller.Info)
+		meta = wire.Prepend(meta, metaInfo, caller.Info)
 	}
-	meta = wire.Set(meta, metaVersion, wire.Quote(version))
+	meta = wire.Prepend(meta, metaVersion, wire.Quote(version))
 	return wire.Set(params, "_meta", meta)
 }
 

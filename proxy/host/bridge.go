@@ -133,7 +133,7 @@ func (b *bridge) notification(m wire.Message, desc upstream.Description) {
 }
 
 func (b *bridge) followLists(desc upstream.Description) {
-	filter := listFilter(desc.Capabilities())
+	filter := listFilter(desc.Capabilities)
 	b.mu.Lock()
 	first := b.lists == nil
 	if first {
@@ -163,7 +163,10 @@ func listFilter(capabilities []byte) []byte {
 }
 
 func (b *bridge) listen(filter []byte) *upstream.Listen {
-	return &upstream.Listen{Filter: filter, Caller: b.session.caller, Notify: b.session.edge.send, Ended: func() {}}
+	return &upstream.Listen{
+		Filter: filter, Caller: b.session.caller, Notify: b.session.edge.send,
+		Ended: func() { b.session.edge.opts.Log.Warn().Msg("the upstream server ended a subscription") },
+	}
 }
 
 func (b *bridge) begin(l *upstream.Listen, then func(error)) {

@@ -27,12 +27,12 @@ func (s *stateless) discover(x exchange) canceller {
 func (s *stateless) discoverResult(desc upstream.Description) []byte {
 	result := []byte("{}")
 	if desc.Era == upstream.Stateless {
-		result = desc.Result
-	} else if text := desc.Instructions(); text != nil {
+		result = desc.Result()
+	} else if text := desc.Instructions; text != nil {
 		result = wire.Set(result, "instructions", text)
 	}
-	meta := wire.Set(wire.Get(desc.Result, "_meta"), metaProxy, proxyInfo(s.edge.opts.Version))
-	if info := desc.ServerInfo(); info != nil {
+	meta := wire.Set(wire.Get(desc.Result(), "_meta"), metaProxy, proxyInfo(s.edge.opts.Version))
+	if info := desc.ServerInfo; info != nil {
 		meta = wire.Set(meta, metaServerInfo, info)
 	}
 	versions, err := json.Marshal(supportedVersions())
@@ -40,7 +40,7 @@ func (s *stateless) discoverResult(desc upstream.Description) []byte {
 		panic(err) // strings always have an encoding
 	}
 	result = wire.Set(result, "_meta", meta)
-	result = wire.Set(result, "capabilities", withTasks(desc.Capabilities()))
+	result = wire.Set(result, "capabilities", withTasks(desc.Capabilities))
 	result = wire.Set(result, "supportedVersions", versions)
 	return completed("server/discover", result)
 }

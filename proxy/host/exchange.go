@@ -3,6 +3,8 @@ package host
 import (
 	"bytes"
 	"context"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
@@ -18,29 +20,35 @@ type exchange struct {
 	notify func(wire.Message)
 }
 
-func (x exchange) fail(err *wire.Error) { x.reply(wire.Failure(nil, err)) }
+func (x exchange) fail(err *wire.Error) { x.reply(wire.Failure(noID, err)) }
 
-func (x exchange) result(result []byte) { x.reply(wire.Result([]byte("0"), result)) }
+func (x exchange) result(result []byte) { x.reply(wire.Result(noID, result)) }
+
+// noID stands where reply puts the request's own id.
+var noID = []byte("0")
 
 // canceller is told that the host cancelled, by its own notification. Nil is
 // for requests that are answered already or do not mind.
 type canceller func(notice wire.Message)
 
-// inflight are the unanswered requests of one channel, by the id as the host
-// writes it.
+// inflight are the requests of one channel whose answers are not on their way
+// yet, by the id as the host writes it.
 type inflight struct {
 	mu    sync.Mutex
-	open  map[string]*flight
+	open  map[*flight]bool
+	byID  map[string]*flight
 	empty chan struct{} // closed and dropped when open becomes empty; nil if nobody waits
 }
 
 type flight struct {
 	key    string
 	cancel canceller
-	over   bool
+	over   bool // answered or cancelled
 }
 
-func newInflight() *inflight { return &inflight{open: map[string]*flight{}} }
+func newInflight() *inflight {
+	return &inflight{open: map[*flight]bool{}, byID: map[string]*flight{}}
+}
 
 // begin notes a request before it is served. An id that is in use already goes
 // to the newer request, as far as cancelling is concerned.
@@ -48,47 +56,60 @@ func (f *inflight) begin(id []byte) *flight {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	fl := &flight{key: keyOf(id)}
-	f.open[fl.key] = fl
+	f.open[fl], f.byID[fl.key] = true, fl
 	return fl
 }
 
-// cancellable completes what begin noted. It and cancel are only called by the
-// goroutine that reads from the host.
+// cancellable completes what begin noted.
 func (f *inflight) cancellable(fl *flight, cancel canceller) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	fl.cancel = cancel
 }
 
-// end reports whether the answer may still be sent: once, and not after a
-// cancellation.
-func (f *inflight) end(fl *flight) bool {
+// answer calls send with nothing held, unless the request has been answered or
+// cancelled before. Until send has returned the request counts as open.
+func (f *inflight) answer(fl *flight, send func()) {
+	f.mu.Lock()
+	again := fl.over
+	fl.over = true
+	f.mu.Unlock()
+	if again {
+		return
+	}
+	send()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if fl.over {
-		return false
-	}
-	f.remove(fl)
-	return true
+	f.removeLocked(fl)
 }
 
 // cancel ends the request of that id, if it is unanswered.
 func (f *inflight) cancel(id []byte, notice wire.Message) {
 	f.mu.Lock()
-	fl := f.open[keyOf(id)]
-	if fl == nil || fl.cancel == nil {
+	fl := f.byID[keyOf(id)]
+	f.mu.Unlock()
+	if fl != nil {
+		f.withdraw(fl, notice)
+	}
+}
+
+func (f *inflight) withdraw(fl *flight, notice wire.Message) {
+	f.mu.Lock()
+	cancel := fl.cancel
+	if fl.over || cancel == nil {
 		f.mu.Unlock()
 		return
 	}
-	f.remove(fl)
+	fl.over = true
+	f.removeLocked(fl)
 	f.mu.Unlock()
-	fl.cancel(notice)
+	cancel(notice)
 }
 
-func (f *inflight) remove(fl *flight) {
-	fl.over = true
-	if f.open[fl.key] == fl {
-		delete(f.open, fl.key)
+func (f *inflight) removeLocked(fl *flight) {
+	delete(f.open, fl)
+	if f.byID[fl.key] == fl {
+		delete(f.byID, fl.key)
 	}
 	if len(f.open) == 0 && f.empty != nil {
 		close(f.empty)
@@ -117,16 +138,10 @@ func (f *inflight) wait(ctx context.Context) {
 // cancelAll cancels whatever is unanswered.
 func (f *inflight) cancelAll(notice wire.Message) {
 	f.mu.Lock()
-	var open []*flight
-	for _, fl := range f.open {
-		open = append(open, fl)
-		f.remove(fl)
-	}
+	open := slices.Collect(maps.Keys(f.open))
 	f.mu.Unlock()
 	for _, fl := range open {
-		if fl.cancel != nil {
-			fl.cancel(notice)
-		}
+		f.withdraw(fl, notice)
 	}
 }
 

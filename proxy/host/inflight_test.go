@@ -7,6 +7,12 @@ import (
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
 
+// answered reports whether an answer would be sent.
+func answered(f *inflight, fl *flight) (sent bool) {
+	f.answer(fl, func() { sent = true })
+	return sent
+}
+
 func TestCancelledRequestIsNotAnswered(t *testing.T) {
 	f := newInflight()
 	flight := f.begin([]byte(`"a"`))
@@ -17,7 +23,7 @@ func TestCancelledRequestIsNotAnswered(t *testing.T) {
 	if cancelled != 1 {
 		t.Errorf("cancelled %d times, want once", cancelled)
 	}
-	if f.end(flight) {
+	if answered(f, flight) {
 		t.Error("a reply was allowed after the cancellation")
 	}
 }
@@ -26,7 +32,7 @@ func TestAnsweredRequestIsNotCancelled(t *testing.T) {
 	f := newInflight()
 	flight := f.begin([]byte("1"))
 	f.cancellable(flight, func(wire.Message) { t.Error("cancelled after the answer") })
-	if !f.end(flight) || f.end(flight) {
+	if !answered(f, flight) || answered(f, flight) {
 		t.Error("want exactly one reply")
 	}
 	f.cancel([]byte("1"), wire.Message{})
@@ -37,7 +43,7 @@ func TestIdsOfDifferentTypesAreDifferent(t *testing.T) {
 	number, text := f.begin([]byte("1")), f.begin([]byte(`"1"`))
 	f.cancellable(number, func(wire.Message) {})
 	f.cancel([]byte("1"), wire.Message{})
-	if f.end(number) || !f.end(text) {
+	if answered(f, number) || !answered(f, text) {
 		t.Error(`cancelling 1 must not touch "1"`)
 	}
 }
@@ -45,12 +51,12 @@ func TestIdsOfDifferentTypesAreDifferent(t *testing.T) {
 func TestReusedIdBelongsToTheNewerRequest(t *testing.T) {
 	f := newInflight()
 	older, newer := f.begin([]byte("1")), f.begin([]byte("1"))
-	if !f.end(older) {
+	if !answered(f, older) {
 		t.Error("the older request was not answered")
 	}
 	f.cancellable(newer, func(wire.Message) {})
 	f.cancel([]byte("1"), wire.Message{})
-	if f.end(newer) {
+	if answered(f, newer) {
 		t.Error("the newer request was answered after its cancellation")
 	}
 }
@@ -63,8 +69,14 @@ func TestWaitEndsWithTheLastAnswer(t *testing.T) {
 		defer close(waited)
 		f.wait(t.Context())
 	}()
-	f.end(a)
-	f.end(b)
+	answered(f, a)
+	f.answer(b, func() {
+		select {
+		case <-waited:
+			t.Error("the last answer was not out yet")
+		default:
+		}
+	})
 	<-waited
 	f.wait(context.Background()) // nothing left to wait for
 }

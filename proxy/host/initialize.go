@@ -32,7 +32,8 @@ func newSession(edge *Stdio, params []byte) *session {
 	hello := edge.hello(upstream.Initialize)
 	hello.Params = params
 	s.client = edge.opts.Proxy.Dial(hello, upstream.Handler{
-		Notification: s.fromUpstream, Request: s.questions.ask, Lost: s.questions.withdrawAll,
+		Notification: s.fromUpstream, Request: s.questions.ask,
+		More: edge.out.Hold, Lost: s.questions.withdrawAll,
 	})
 	s.bridge = newBridge(s)
 	return s
@@ -80,8 +81,8 @@ func (s *session) welcome(desc upstream.Description) wire.Message {
 		name  string
 		value []byte
 	}{
-		{"instructions", desc.Instructions()}, {"serverInfo", desc.ServerInfo()},
-		{"capabilities", withoutTasks(desc.Capabilities())}, {"protocolVersion", version},
+		{"instructions", desc.Instructions}, {"serverInfo", desc.ServerInfo},
+		{"capabilities", withoutTasks(desc.Capabilities)}, {"protocolVersion", version},
 	} {
 		if m.value != nil {
 			result = wire.Set(result, m.name, m.value)

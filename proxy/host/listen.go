@@ -18,8 +18,12 @@ type subscription struct {
 
 	mu           sync.Mutex
 	acknowledged bool
+	ended        bool
 	early        []wire.Message // came before the acknowledgement, go out after it
 }
+
+// maxEarly bounds early: what changed since can be looked up.
+const maxEarly = 1000
 
 // listen opens a subscription: the upstream server agrees first, then the host
 // is told what it will hear of, then it hears of it.
@@ -65,6 +69,9 @@ func (s *stateless) begin(ctx context.Context, sub *subscription) {
 func (sub *subscription) acknowledge(accepted []byte) {
 	sub.mu.Lock()
 	defer sub.mu.Unlock()
+	if sub.ended {
+		return
+	}
 	sub.acknowledged = true
 	sub.send(wire.Notification("notifications/subscriptions/acknowledged", wire.Set(nil, "notifications", accepted)))
 	for _, m := range sub.early {
@@ -76,11 +83,20 @@ func (sub *subscription) acknowledge(accepted []byte) {
 func (sub *subscription) notify(m wire.Message) {
 	sub.mu.Lock()
 	defer sub.mu.Unlock()
-	if !sub.acknowledged {
+	switch {
+	case sub.ended:
+	case sub.acknowledged:
+		sub.send(m)
+	case len(sub.early) < maxEarly:
 		sub.early = append(sub.early, m)
-		return
 	}
-	sub.send(m)
+}
+
+// end lets nothing be sent any more.
+func (sub *subscription) end() {
+	sub.mu.Lock()
+	defer sub.mu.Unlock()
+	sub.ended = true
 }
 
 // send marks a notification as this subscription's: the id is that of the
@@ -106,13 +122,15 @@ func (s *stateless) drop(sub *subscription) bool {
 	open := s.subs[sub]
 	delete(s.subs, sub)
 	s.mu.Unlock()
+	sub.end()
 	sub.cancel()
 	s.client.Unlisten(sub.listen)
 	return open
 }
 
 // endSubscription closes a subscription in good order (revision 2026-07-28,
-// Subscriptions, Graceful Closure).
+// Subscriptions, Graceful Closure). The result says all that a
+// notifications/cancelled (Cancellation) would: clients take either.
 func (s *stateless) endSubscription(sub *subscription) {
 	if !s.drop(sub) {
 		return

@@ -56,15 +56,24 @@ func isInterim(result []byte) bool {
 // known, and takes the older tasks' key out.
 func (s *stateless) identify(result []byte) []byte {
 	desc, _ := s.client.Describe()
-	info := desc.ServerInfo()
 	meta := wire.Get(result, "_meta")
+	if meta == nil {
+		return withFirstMeta(result, desc.ServerInfo)
+	}
 	kept := wire.Delete(meta, metaRelatedTask)
-	if info != nil && wire.Get(kept, metaServerInfo) == nil {
-		kept = wire.Set(kept, metaServerInfo, info)
+	if desc.ServerInfo != nil && wire.Get(kept, metaServerInfo) == nil {
+		kept = wire.Prepend(kept, metaServerInfo, desc.ServerInfo)
 	} else if len(kept) == len(meta) {
 		return result
 	}
 	return wire.Set(result, "_meta", kept)
+}
+
+func withFirstMeta(result, info []byte) []byte {
+	if info == nil {
+		return result
+	}
+	return wire.Prepend(result, "_meta", wire.Prepend(nil, metaServerInfo, info))
 }
 
 // withoutExecution takes the older tasks' field off the tools.
@@ -84,9 +93,16 @@ func withoutExecution(result []byte) []byte {
 // modernError gives an error code of an older revision its present value
 // (revision 2026-07-28, Base Protocol, Error Codes).
 func modernError(m wire.Message) wire.Message {
-	if string(wire.Get(m.Err(), "code")) != strconv.Itoa(wire.CodeResourceNotFoundOldRevs) {
-		return m
+	if object := modernCode(m.Err()); object != nil {
+		return m.With(wire.Changes{Err: object})
 	}
-	object := wire.Set(m.Err(), "code", strconv.AppendInt(nil, wire.CodeInvalidParams, 10))
-	return m.With(wire.Changes{Err: object})
+	return m
+}
+
+// modernCode returns nil where the code is of the present.
+func modernCode(object []byte) []byte {
+	if string(wire.Get(object, "code")) != strconv.Itoa(wire.CodeResourceNotFoundOldRevs) {
+		return nil
+	}
+	return wire.Set(object, "code", strconv.AppendInt(nil, wire.CodeInvalidParams, 10))
 }

@@ -2,7 +2,9 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"strconv"
 	"sync"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
@@ -30,7 +32,7 @@ type stateless struct {
 func newStateless(edge *Stdio) *stateless {
 	s := &stateless{edge: edge, subs: map[*subscription]bool{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.client = edge.opts.Proxy.Dial(edge.hello(upstream.Stateless), upstream.Handler{Notification: s.fromUpstream})
+	s.client = edge.opts.Proxy.Dial(edge.hello(upstream.Stateless), upstream.Handler{Notification: s.fromUpstream, More: edge.out.Hold})
 	return s
 }
 
@@ -53,8 +55,10 @@ func (s *stateless) serve(x exchange) canceller {
 		x.fail(wire.Errorf(wire.CodeMethodNotFound, "%s does not exist in revision %s.", method, statelessVersions[0]))
 	case method == "server/discover":
 		return s.discover(x)
-	case method == "tasks/get" || method == "tasks/update" || method == "tasks/cancel":
+	case method == "tasks/get" || method == "tasks/update":
 		s.taskRequest(x, from)
+	case method == "tasks/cancel": // it waits for the disk
+		s.work.Go(func() { s.taskRequest(x, from) })
 	case method == "subscriptions/listen":
 		return s.listen(x, from)
 	default:
@@ -67,7 +71,7 @@ func (s *stateless) forward(x exchange, from sender) canceller {
 	s.wantLogs(from.logLevel, 1)
 	over := sync.OnceFunc(func() { s.wantLogs(from.logLevel, -1) })
 	cancel := s.edge.opts.Proxy.Handle(&proxy.Request{
-		Message: x.request, Caller: from.caller, Upstream: s.client, Tasks: from.tasks,
+		Message: x.request, Caller: from.caller, Upstream: s.client, Owner: owner, Tasks: from.tasks,
 		Progress:  progressTo(x),
 		Reply:     func(m wire.Message) { over(); x.reply(s.complete(x.request.Method(), m)) },
 		ReplyTask: func(t taskstate.Task) { over(); x.result(s.identify(handle(t))) },
@@ -132,13 +136,31 @@ func connectError(err error) *wire.Error {
 	case errors.As(err, &failed):
 		return failed.Wire()
 	case errors.As(err, &refused):
-		text, _ := wire.String(wire.Get(refused.Object, "message"))
-		return wire.Errorf(wire.CodeInternal, "The upstream server refused the subscription: %s", text)
+		return theirError(refused.Object)
 	case errors.Is(err, context.DeadlineExceeded):
 		return &wire.Error{Code: wire.CodeInternal, Message: "The upstream server is still starting. Try again in a moment.",
 			Data: map[string]any{"reason": "upstream_starting", "outcome": upstream.NotDispatched}}
 	}
-	return wire.Errorf(wire.CodeInternal, "The proxy is shutting down.")
+	return shuttingDown()
+}
+
+func shuttingDown() *wire.Error {
+	return &wire.Error{Code: wire.CodeInternal, Message: "The proxy is shutting down. " + upstream.NotDispatched.Sentence(),
+		Data: map[string]any{"reason": "shutdown", "outcome": upstream.NotDispatched}}
+}
+
+// theirError is an error object of the upstream server as one of ours.
+func theirError(object []byte) *wire.Error {
+	code, err := strconv.Atoi(string(wire.Get(object, "code")))
+	if err != nil {
+		code = wire.CodeInternal
+	}
+	text, _ := wire.String(wire.Get(object, "message"))
+	e := wire.Errorf(code, "%s", text)
+	if data := wire.Get(object, "data"); data != nil {
+		e.Data = json.RawMessage(data)
+	}
+	return e
 }
 
 // close ends what is still at work on requests and waits for it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -42,6 +43,8 @@ type Stdio struct {
 
 	inflight  *inflight
 	stateless *stateless
+	closing   atomic.Bool   // requests are refused
+	finished  chan struct{} // closed when Finish has nothing more to do
 
 	mu      sync.Mutex
 	session *session // begun by initialize
@@ -55,7 +58,7 @@ func NewStdio(opts StdioOptions) *Stdio {
 	if opts.StartWait == 0 {
 		opts.StartWait = 25 * time.Second
 	}
-	s := &Stdio{opts: opts, out: wire.NewLineWriter(opts.Out), inflight: newInflight()}
+	s := &Stdio{opts: opts, out: wire.NewLineWriter(opts.Out), inflight: newInflight(), finished: make(chan struct{})}
 	s.stateless = newStateless(s)
 	return s
 }
@@ -68,6 +71,7 @@ func (s *Stdio) Upstream() *upstream.Client { return s.stateless.client }
 // It does not wait for answers.
 func (s *Stdio) Serve() error {
 	lines := wire.NewLineReader(s.opts.In, s.opts.MessageBytes)
+	lines.OnMore(s.more)
 	for {
 		line, err := lines.Next()
 		var tooLong *wire.TooLongError
@@ -81,6 +85,14 @@ func (s *Stdio) Serve() error {
 		default:
 			return err
 		}
+	}
+}
+
+// more lets the requests of one go of the host reach the server in one go.
+func (s *Stdio) more(more bool) {
+	s.stateless.client.More(more)
+	if session := s.current(); session != nil {
+		session.client.More(more)
 	}
 }
 
@@ -127,9 +139,11 @@ func (s *Stdio) request(m wire.Message) {
 	flight := s.inflight.begin(m.ID())
 	x := exchange{request: m, notify: s.send}
 	x.reply = func(response wire.Message) {
-		if s.inflight.end(flight) {
-			s.sendRaw(response.Rewrite(wire.Changes{ID: m.ID()}))
-		}
+		s.inflight.answer(flight, func() { s.sendRaw(response.Rewrite(wire.Changes{ID: m.ID()})) })
+	}
+	if s.closing.Load() {
+		x.fail(shuttingDown())
+		return
 	}
 	s.inflight.cancellable(flight, s.serve(x))
 }
@@ -201,19 +215,35 @@ func (s *Stdio) log(what string, m wire.Message) {
 	}
 }
 
-// Finish ends subscriptions and waits for what is still unanswered, until ctx
-// ends; the rest is cancelled. Tasks are no part of this: their calls have
-// been answered. Call it after Serve.
+// Finish refuses what the host still sends, ends subscriptions and waits for
+// what is unanswered, until ctx ends; the rest is cancelled. Tasks are no part
+// of this: their calls have been answered. A host that does not read can keep
+// some of it from getting done: then it is left to Close.
 func (s *Stdio) Finish(ctx context.Context) {
-	s.stateless.endSubscriptions()
-	s.inflight.wait(ctx)
-	s.inflight.cancelAll(wire.Notification("notifications/cancelled", []byte(`{"reason":"the client is gone"}`)))
-	s.stateless.close()
+	s.closing.Store(true)
+	go func() {
+		defer close(s.finished)
+		s.stateless.endSubscriptions()
+		s.inflight.wait(ctx)
+		s.inflight.cancelAll(wire.Notification("notifications/cancelled", []byte(`{"reason":"the client is gone"}`)))
+		s.stateless.close()
+	}()
+	select {
+	case <-s.finished:
+	case <-ctx.Done():
+		select {
+		case <-s.finished:
+		case <-time.After(cancelGrace):
+		}
+	}
 }
+
+// cancelGrace is for telling the server of cancellations.
+const cancelGrace = 250 * time.Millisecond
 
 // Close sends what is queued and ends the edge; later answers are dropped. If
 // ctx ends first, as with a host that does not read any more, the goroutine
-// that writes stays until the process ends.
+// that writes stays until the process ends. Call it after Finish.
 func (s *Stdio) Close(ctx context.Context) {
 	written := make(chan struct{})
 	go func() {
@@ -221,6 +251,7 @@ func (s *Stdio) Close(ctx context.Context) {
 		if err := s.out.Close(); err != nil {
 			s.opts.Log.Debug().Err(err).Msg("the host did not take the last messages")
 		}
+		<-s.finished
 	}()
 	select {
 	case <-written:

@@ -71,7 +71,7 @@ func taskError(err error, id string) *wire.Error {
 	case errors.Is(err, taskstate.ErrNotFound):
 		return wire.Errorf(wire.CodeInvalidParams, "Task not found: %.100q is unknown or has expired.", id)
 	}
-	return &wire.Error{Code: wire.CodeInternal, Message: "The task could not be read: " + err.Error(), Data: map[string]string{"reason": "storage"}}
+	return &wire.Error{Code: wire.CodeInternal, Message: "The task store failed: " + err.Error() + ". The task itself is not affected.", Data: map[string]string{"reason": "storage"}}
 }
 
 // handle is the CreateTaskResult (Tasks extension, Task Creation).
@@ -85,16 +85,24 @@ func detailed(t taskstate.Task) []byte {
 	case taskstate.Completed:
 		return wire.Append(object, "result", inlined(t.Outcome))
 	case taskstate.Failed:
+		if modern := modernCode(t.Outcome); modern != nil {
+			return wire.Append(object, "error", modern)
+		}
 		return wire.Append(object, "error", t.Outcome)
 	}
 	return object
 }
 
-// inlined is a result as it would have been given to the call itself: it
-// carries a resultType of its own.
+// inlined is a result as it would have been given to the call itself. What is
+// added does not depend on anything but the result: it must read the same at
+// any time.
 func inlined(result []byte) []byte {
 	if !wire.IsObject(result) {
 		return result
+	}
+	meta := wire.Get(result, "_meta")
+	if kept := wire.Delete(meta, metaRelatedTask); len(kept) != len(meta) {
+		result = wire.Set(result, "_meta", kept)
 	}
 	return completed("tools/call", result)
 }

@@ -8,6 +8,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 
@@ -51,10 +52,10 @@ const (
 )
 
 // Run serves the host until it closes In or ctx ends. The error says why it
-// could not begin, or what went wrong with the store at the end.
+// could not begin, or what went wrong with In or with the store at the end.
 func Run(ctx context.Context, opts Options) error {
 	defer upstream.AdoptOrphans(opts.Log)()
-	store, err := taskstate.Open(opts.StateDir, &taskstate.Options{Log: opts.Log, LockWait: lockWait})
+	store, err := taskstate.Open(ctx, opts.StateDir, &taskstate.Options{Log: opts.Log, LockWait: lockWait})
 	if err != nil {
 		return err
 	}
@@ -65,29 +66,31 @@ func Run(ctx context.Context, opts Options) error {
 			MessageBytes: opts.MessageBytes, Log: opts.Log, LogPayloads: opts.LogPayloads,
 		},
 	})
-	out, restore := unblocked(opts.Out)
+	out, restore := unblocked(opts.In, opts.Out)
 	defer restore()
 	edge := host.NewStdio(host.StdioOptions{
 		Proxy: core, In: opts.In, Out: out, Version: opts.Version, Era: opts.Era,
 		MessageBytes: opts.MessageBytes, Log: opts.Log, LogPayloads: opts.LogPayloads,
 	})
 	core.Recover(edge.Upstream())
-	serve(ctx, edge, opts.Log)
+	err = serve(ctx, edge, opts.Log)
 	shutDown(ctx, edge, core, opts.Log)
-	return store.Close()
+	return errors.Join(err, store.Close())
 }
 
 // serve returns when the host closes the stream or ctx ends. A read from
 // standard input cannot be interrupted: in the second case its goroutine stays
 // until the process ends.
-func serve(ctx context.Context, edge *host.Stdio, log zerolog.Logger) {
+func serve(ctx context.Context, edge *host.Stdio, log zerolog.Logger) error {
 	gone := make(chan error, 1)
 	go func() { gone <- edge.Serve() }()
 	select {
 	case err := <-gone:
 		log.Info().AnErr("error", err).Msg("the host is gone")
+		return err
 	case <-ctx.Done():
 		log.Info().Msg("told to end")
+		return nil
 	}
 }
 

@@ -4,4 +4,4 @@ package runner
 
 import "io"
 
-func unblocked(out io.Writer) (_ io.Writer, restore func()) { return out, func() {} }
+func unblocked(_ io.Reader, out io.Writer) (_ io.Writer, restore func()) { return out, func() {} }

@@ -19,11 +19,9 @@ func Result(id, result []byte) Message {
 }
 
 // Failure builds the answer that reports err to the request with that id; a
-// nil id becomes null, for a request whose id could not be read.
+// nil id is left out, for a request whose id could not be read (revision
+// 2026-07-28, Base Protocol, Error Responses).
 func Failure(id []byte, err *Error) Message {
-	if id == nil {
-		id = []byte("null")
-	}
 	return build(id, "error", "", err.JSON())
 }
 

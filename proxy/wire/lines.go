@@ -13,12 +13,37 @@ import (
 type LineReader struct {
 	buf   *bufio.Reader
 	limit int
+	more  func(bool)
+	said  bool // what more was told last
+	r     io.Reader
 }
 
 // NewLineReader reads from r. A line longer than limit bytes is not kept in
 // memory: Next reports it as a *TooLongError and goes on behind it.
 func NewLineReader(r io.Reader, limit int) *LineReader {
-	return &LineReader{buf: bufio.NewReaderSize(r, 64<<10), limit: limit}
+	lr := &LineReader{limit: limit, r: r, more: func(bool) {}}
+	lr.buf = bufio.NewReaderSize(waiting{lr}, 64<<10)
+	return lr
+}
+
+// OnMore has more called with true when Next returns a line and another is
+// there already, and with false before the reader waits for one. Both calls
+// come from the goroutine that uses the reader, and alternate.
+func (r *LineReader) OnMore(more func(bool)) { r.more = more }
+
+// waiting is the input as the buffer sees it: each read may have to wait.
+type waiting struct{ *LineReader }
+
+func (w waiting) Read(b []byte) (int, error) {
+	w.say(false)
+	return w.r.Read(b)
+}
+
+func (r *LineReader) say(more bool) {
+	if r.said != more {
+		r.said = more
+		r.more(more)
+	}
 }
 
 // Next returns the next line without its end, in memory of its own. At the end
@@ -27,12 +52,21 @@ func (r *LineReader) Next() ([]byte, error) {
 	for {
 		line, err := r.line()
 		if len(bytes.TrimSpace(line)) > 0 && (err == nil || err == io.EOF) {
+			if r.buffered() {
+				r.say(true)
+			}
 			return line, nil
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
+}
+
+// buffered reports whether another line is there already.
+func (r *LineReader) buffered() bool {
+	buffered, _ := r.buf.Peek(r.buf.Buffered())
+	return bytes.IndexByte(buffered, '\n') >= 0
 }
 
 // line returns the next line, blank or not; with io.EOF, what stood behind the

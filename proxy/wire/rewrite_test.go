@@ -85,10 +85,10 @@ func TestBuiltMessagesReadBackAsBuilt(t *testing.T) {
 	}
 }
 
-func TestFailureWithoutAnIDSaysNull(t *testing.T) {
+func TestFailureWithoutAnIDSaysNothing(t *testing.T) {
 	m := Failure(nil, Errorf(CodeParse, "m"))
-	want := `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}}`
-	if string(m.Raw()) != want || string(m.ID()) != "null" {
+	want := `{"jsonrpc":"2.0","error":{"code":-32700,"message":"m"}}`
+	if string(m.Raw()) != want || m.ID() != nil {
 		t.Errorf("got %s", m.Raw())
 	}
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"sync"
 )
@@ -19,6 +20,7 @@ type LineWriter struct {
 	mu      sync.Mutex
 	change  sync.Cond // any of the fields below
 	writing bool      // the goroutine is at it
+	holds   int       // how many say that more lines are to come at once
 	pending []byte
 	spare   []byte
 	closed  bool
@@ -27,6 +29,8 @@ type LineWriter struct {
 
 const (
 	maxPending = 4 << 20
+	maxOffered = 64 << 20
+	maxHeld    = 64 << 10
 	maxSpare   = 256 << 10
 )
 
@@ -49,6 +53,24 @@ func (lw *LineWriter) WriteLine(line []byte) error {
 	for !lw.ended() && len(lw.pending) > maxPending {
 		lw.change.Wait()
 	}
+	return lw.queue(line)
+}
+
+// Offer is WriteLine for whoever must not wait: with more than maxOffered
+// bytes pending the line is refused with ErrFull.
+func (lw *LineWriter) Offer(line []byte) error {
+	lw.mu.Lock()
+	defer lw.mu.Unlock()
+	if !lw.ended() && len(lw.pending) > maxOffered {
+		return ErrFull
+	}
+	return lw.queue(line)
+}
+
+// ErrFull is the error of [LineWriter.Offer] for a peer that does not read.
+var ErrFull = errors.New("the receiver does not read what was sent before")
+
+func (lw *LineWriter) queue(line []byte) error {
 	if lw.closed {
 		return io.ErrClosedPipe
 	}
@@ -59,13 +81,36 @@ func (lw *LineWriter) WriteLine(line []byte) error {
 	lw.pending = append(lw.pending, line...)
 	joinLines(lw.pending[from:])
 	lw.pending = append(lw.pending, '\n')
-	if from == 0 && !lw.writing && lw.try != nil {
+	if lw.holds == 0 || len(lw.pending) > maxHeld {
+		lw.release(from == 0)
+	}
+	return nil
+}
+
+// Hold says whether more lines are to come at once. If so, lines are gathered
+// until it is called with false as often, or until there is much to write.
+// Whoever calls it with true must call it with false before waiting for
+// anything.
+func (lw *LineWriter) Hold(more bool) {
+	lw.mu.Lock()
+	defer lw.mu.Unlock()
+	if more {
+		lw.holds++
+		return
+	}
+	if lw.holds = max(lw.holds-1, 0); lw.holds == 0 && len(lw.pending) > 0 && !lw.ended() {
+		lw.release(true)
+	}
+}
+
+// release writes what is pending; what has nothing before it, at once.
+func (lw *LineWriter) release(first bool) {
+	if first && !lw.writing && lw.try != nil {
 		lw.writeNow()
 	}
 	if len(lw.pending) > 0 {
 		lw.change.Broadcast()
 	}
-	return nil
 }
 
 // writeNow spares a message that finds nothing before it the way through the
@@ -114,7 +159,7 @@ func (lw *LineWriter) run() {
 func (lw *LineWriter) next() []byte {
 	lw.mu.Lock()
 	defer lw.mu.Unlock()
-	for len(lw.pending) == 0 && !lw.ended() {
+	for lw.idle() && !lw.ended() {
 		lw.change.Wait()
 	}
 	if len(lw.pending) == 0 || lw.err != nil {
@@ -123,6 +168,10 @@ func (lw *LineWriter) next() []byte {
 	batch := lw.pending
 	lw.pending, lw.spare, lw.writing = lw.spare[:0], nil, true
 	return batch
+}
+
+func (lw *LineWriter) idle() bool {
+	return len(lw.pending) == 0 || lw.holds > 0 && len(lw.pending) <= maxHeld
 }
 
 func (lw *LineWriter) written(batch []byte, err error) {

@@ -1,0 +1,17 @@
+// Package e2e tests the built binary and nothing else: it imports no package
+// of this module. A test starts a process as a host would, says lines to it
+// and reads the lines that come back.
+//
+//   - host_test.go is the host: a child process, exact lines, deadlines.
+//   - proxy_test.go starts the proxy around one of the fixture servers.
+//   - testdata/*/*.txtar are conversations, one behaviour and one era a file;
+//     conversations_test.go runs them and explains their format.
+//   - servers/ holds the fixture servers, peers/ the drivers for hosts that run
+//     on Node.
+//
+// Where Node 20 and npm are present, servers and hosts from npm are installed
+// once, at the versions of peers/package-lock.json, under the user's cache
+// directory; otherwise the tests that need them say so and skip.
+//
+// MCP_TASKPROXY_E2E_BINARY names a proxy to test instead of building one.
+package e2e

@@ -1,0 +1,158 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// patience bounds every wait. It is long because nothing is measured with it.
+const patience = 30 * time.Second
+
+// host is a child process that is spoken to in lines. The test's goroutine uses it.
+type host struct {
+	t     testing.TB
+	cmd   *exec.Cmd
+	opts  hostOptions
+	stdin io.WriteCloser
+	ids   int // given out by freshID
+
+	readers sync.WaitGroup
+	exited  chan struct{} // closed when the child was waited for
+	pipes   []io.Closer   // our ends of stdout and stderr
+
+	mu         sync.Mutex
+	queue      []message     // arrived and not yet taken, in order
+	changed    chan struct{} // closed and replaced when something arrived
+	ended      bool          // stdout is at its end
+	transcript []string
+	errors     bytes.Buffer // stderr
+}
+
+type hostOptions struct {
+	Env  []string // added to ours
+	Dir  string
+	Junk bool // lines on stdout that are no messages are expected and passed over
+}
+
+func startHost(t testing.TB, argv ...string) *host {
+	t.Helper()
+	return startHostWith(t, hostOptions{}, argv...)
+}
+
+// startHostWith starts the command. It is killed at the end of the test.
+func startHostWith(t testing.TB, opts hostOptions, argv ...string) *host {
+	t.Helper()
+	h := &host{t: t, opts: opts, cmd: exec.Command(argv[0], argv[1:]...), exited: make(chan struct{}), changed: make(chan struct{})}
+	h.cmd.Env, h.cmd.Dir = append(os.Environ(), opts.Env...), opts.Dir
+	stdout, stderr := h.pipe(&h.cmd.Stdout), h.pipe(&h.cmd.Stderr)
+	if err := h.fork(); err != nil {
+		t.Fatalf("starting %q: %v", argv, err)
+	}
+	h.readers.Go(func() { h.read(stdout) })
+	h.readers.Go(func() { h.drain(stderr) })
+	h.readers.Go(func() { _ = h.cmd.Wait(); close(h.exited) })
+	t.Cleanup(h.cleanup)
+	return h
+}
+
+// fork starts the child and closes its ends of the pipes on our side.
+func (h *host) fork() (err error) {
+	if h.stdin, err = h.cmd.StdinPipe(); err == nil {
+		err = h.cmd.Start()
+	}
+	_ = h.cmd.Stdout.(*os.File).Close()
+	_ = h.cmd.Stderr.(*os.File).Close()
+	return err
+}
+
+// pipe is a pipe of our own: those of exec make Wait wait for every descendant that holds them.
+func (h *host) pipe(theirs *io.Writer) *os.File {
+	r, w, err := os.Pipe()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	*theirs = w
+	h.pipes = append(h.pipes, r)
+	return r
+}
+
+func (h *host) read(stdout io.Reader) {
+	in := bufio.NewReaderSize(stdout, 64<<10)
+	for {
+		line, err := in.ReadString('\n')
+		if line = strings.TrimSuffix(line, "\n"); line != "" {
+			h.arrived(line)
+		}
+		if err != nil {
+			break
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ended = true
+	close(h.changed)
+}
+
+func (h *host) arrived(line string) {
+	m, err := parseMessage(line)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.note("<- ", line)
+	if err != nil {
+		if !h.opts.Junk {
+			h.t.Errorf("a line on stdout is no message (%v): %s", err, cut(line))
+		}
+		return
+	}
+	h.queue = append(h.queue, m)
+	close(h.changed)
+	h.changed = make(chan struct{})
+}
+
+func (h *host) drain(stderr io.Reader) {
+	in := bufio.NewReader(stderr)
+	for {
+		line, err := in.ReadString('\n')
+		h.mu.Lock()
+		h.errors.WriteString(line)
+		h.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// note keeps a line for the report of a test that failed; h.mu is held.
+func (h *host) note(direction, line string) {
+	h.transcript = append(h.transcript, direction+cut(line))
+}
+
+func (h *host) cleanup() {
+	_ = h.cmd.Process.Kill()
+	<-h.exited
+	for _, pipe := range h.pipes {
+		_ = pipe.Close()
+	}
+	_ = h.stdin.Close()
+	h.readers.Wait()
+	if h.t.Failed() {
+		last := h.transcript[max(0, len(h.transcript)-60):]
+		h.t.Logf("%s\n%s\nstderr:\n%s", strings.Join(h.cmd.Args, " "), strings.Join(last, "\n"), cut(h.errors.String()))
+	}
+}
+
+// cut keeps reports readable.
+func cut(s string) string {
+	const most = 4000
+	if len(s) <= most {
+		return s
+	}
+	return s[:most/2] + " … " + s[len(s)-most/2:]
+}

@@ -1,0 +1,66 @@
+package rawmcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// call is one tools/call in progress.
+type call struct {
+	ctx    context.Context // ends with notifications/cancelled
+	s      *server
+	id     json.RawMessage
+	params json.RawMessage
+	tool   string
+	args   json.RawMessage
+	token  json.RawMessage // progress token as it was sent, nil if there was none
+}
+
+// respond answers with a result of these members.
+func (c *call) respond(members string) {
+	c.s.reply(c.id, c.s.era.result(members, false))
+}
+
+// progress sends a progress notification if the caller wanted any. The object
+// holds all members but the token.
+func (c *call) progress(object json.RawMessage) {
+	if c.token != nil && len(object) > 2 {
+		c.s.notify("notifications/progress", `{"progressToken":`+string(c.token)+`,`+string(object[1:]))
+	}
+}
+
+// progressAll sends the progress that the argument of this name lists.
+func (c *call) progressAll(argument string) {
+	var objects []json.RawMessage
+	_ = json.Unmarshal(member(c.args, argument), &objects)
+	for _, object := range objects {
+		c.progress(object)
+	}
+}
+
+// errCancelled is the cause of a call that its caller cancelled.
+var errCancelled = errors.New("cancelled by the client")
+
+// cancelled leaves a trace; a cancelled call is not answered.
+func (c *call) cancelled() {
+	if context.Cause(c.ctx) == errCancelled {
+		c.s.effects.add("cancelled " + c.tool)
+	}
+}
+
+// number returns a numeric argument, or otherwise.
+func (c *call) number(name string, otherwise float64) float64 {
+	n := otherwise
+	_ = json.Unmarshal(member(c.args, name), &n)
+	return n
+}
+
+func (c *call) run() {
+	if tool, ok := tools[c.tool]; ok {
+		tool(c)
+		return
+	}
+	c.s.fail(c.id, invalidParams, fmt.Sprintf("Unknown tool: %s", c.tool), "")
+}

@@ -1,0 +1,109 @@
+package rawmcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// common deals with the methods that both eras have.
+func (s *server) common(m message) {
+	if m.Method == "notifications/cancelled" {
+		s.cancel(member(m.Params, "requestId"), errCancelled)
+		return
+	}
+	if m.ID == nil {
+		return
+	}
+	switch m.Method {
+	case "tools/call":
+		s.call(m)
+	case "vendor/echo":
+		s.reply(m.ID, s.era.result(`"params":`+string(m.Params)+`,"one":1.0`, false))
+	case "completion/complete":
+		s.reply(m.ID, s.era.result(`"completion":{"values":["alpha","beta"],"total":2,"hasMore":false}`, false))
+	default:
+		s.list(m)
+	}
+}
+
+func (s *server) list(m message) {
+	switch m.Method {
+	case "tools/list":
+		s.reply(m.ID, s.era.result(s.era.tools(), true))
+	case "prompts/list":
+		s.reply(m.ID, s.era.result(`"prompts":[{"name":"greet","arguments":[{"name":"who","required":false}]}]`, true))
+	case "prompts/get":
+		s.reply(m.ID, s.era.result(`"messages":[{"role":"user","content":{"type":"text","text":"Hello."}}]`, false))
+	case "resources/list":
+		s.reply(m.ID, s.era.result(`"resources":[{"uri":"mem://one","name":"one"}]`, true))
+	case "resources/templates/list":
+		s.reply(m.ID, s.era.result(`"resourceTemplates":[{"uriTemplate":"mem://{name}","name":"any"}]`, true))
+	case "resources/read":
+		s.reply(m.ID, s.era.result(`"contents":[{"uri":"mem://one","mimeType":"text/plain","text":"1.0"}]`, true))
+	default:
+		s.fail(m.ID, methodNotFound, "Method not found: "+m.Method, "")
+	}
+}
+
+// fail answers with an error; data is raw JSON or empty.
+func (s *server) fail(id json.RawMessage, code int, text, data string) {
+	if data != "" {
+		data = `,"data":` + data
+	}
+	s.out.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s%s}}`, id, code, quote(text), data))
+}
+
+// call runs a tool on a goroutine of its own, so that a waiting one blocks nobody.
+func (s *server) call(m message) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	c := &call{
+		ctx: ctx, s: s, id: m.ID, params: m.Params, tool: text(member(m.Params, "name")),
+		args: member(m.Params, "arguments"), token: member(m.Params, "_meta", "progressToken"),
+	}
+	s.effects.add("call " + c.tool)
+	s.mu.Lock()
+	s.running[string(m.ID)] = cancel
+	s.mu.Unlock()
+	s.calls.Go(func() {
+		defer s.cancel(m.ID, context.Canceled)
+		c.run()
+	})
+}
+
+func (s *server) cancel(id json.RawMessage, cause error) {
+	s.mu.Lock()
+	cancel := s.running[string(id)]
+	delete(s.running, string(id))
+	s.mu.Unlock()
+	if cancel != nil {
+		cancel(cause)
+	}
+}
+
+// request sends a request to the client and waits for the answer.
+func (s *server) request(ctx context.Context, method, params string) (message, error) {
+	answer := make(chan message, 1)
+	s.mu.Lock()
+	s.asks++
+	id := strconv.Itoa(s.asks)
+	s.asked[id] = answer
+	s.mu.Unlock()
+	s.out.write(`{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":` + params + `}`)
+	select {
+	case m := <-answer:
+		return m, nil
+	case <-ctx.Done():
+		return message{}, context.Cause(ctx)
+	}
+}
+
+func (s *server) answered(m message) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if answer := s.asked[string(m.ID)]; answer != nil {
+		delete(s.asked, string(m.ID))
+		answer <- m
+	}
+}

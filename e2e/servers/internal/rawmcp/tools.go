@@ -1,0 +1,107 @@
+package rawmcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// tools by name.
+var tools = map[string]func(*call){
+	"echo": echo, "fail": failTool, "rpcerror": rpcError, "crash": crash, "farewell": farewell, "flood": flood,
+	"ask": func(c *call) { c.s.era.ask(c) }, "changed": changed, "touch": touch, "log": logTool, "whoami": whoami,
+	"slow": slow, "gate": gate, "release": release,
+}
+
+// OddMembers is what echo adds to every result: things that a proxy which
+// decodes and encodes again would change. The escapes are meant as they stand.
+const OddMembers = `"x-odd": {"none":null, "one":1.0,"big":9007199254740993,"raw":"é 日本 ` + "\u2028" +
+	`","escaped":"\u00e9\u65e5\/","exp":1E+2,"":[ ]}`
+
+// echo returns the bytes of its arguments.
+func echo(c *call) {
+	args := c.args
+	if args == nil {
+		args = json.RawMessage("null")
+	}
+	c.respond(textResult("echo") + `,"structuredContent":` + string(args) + `,` + OddMembers)
+}
+
+// failTool fails as tools should: with a result that says so, in three blocks.
+func failTool(c *call) {
+	c.respond(`"content":[{"type":"text","text":"first: disk is full"},{"type":"text","text":"second: tried /tmp"},` +
+		`{"type":"text","text":"third: give up"}],"structuredContent":{"code":28},"isError":true`)
+}
+
+// rpcError fails as tools should not: with an error of the protocol.
+func rpcError(c *call) {
+	c.s.fail(c.id, -32050, "the tool broke", `{"big":9007199254740993,"one":1.0}`)
+}
+
+func crash(*call) {
+	for i := range 3 {
+		fmt.Fprintf(os.Stderr, "fatal: last words %d\n", i+1)
+	}
+	os.Exit(7)
+}
+
+// farewell answers and is gone.
+func farewell(c *call) {
+	c.respond(textResult("bye"))
+	os.Exit(0)
+}
+
+// flood answers with {bytes} bytes of text.
+func flood(c *call) { c.respond(textResult(strings.Repeat("x", int(c.number("bytes", 1))))) }
+
+// changed says that all lists changed, then answers.
+func changed(c *call) {
+	for _, list := range []string{"tools", "prompts", "resources"} {
+		c.s.era.changed("notifications/"+list+"/list_changed", "")
+	}
+	c.respond(textResult("changed"))
+}
+
+// touch says that the resource {uri} changed, then answers.
+func touch(c *call) {
+	c.s.era.changed("notifications/resources/updated", text(member(c.args, "uri")))
+	c.respond(textResult("touched"))
+}
+
+// logTool sends a log message, if the era lets it, then answers.
+func logTool(c *call) {
+	if c.s.era.logs(c) {
+		c.s.notify("notifications/message", `{"level":"info","logger":"fixture","data":{"one":1.0}}`)
+	}
+	c.respond(textResult("logged"))
+}
+
+// whoami tells what the process was given: arguments, directory, id, and the variables named in {env}.
+func whoami(c *call) {
+	var names []string
+	_ = json.Unmarshal(member(c.args, "env"), &names)
+	env := map[string]string{}
+	for _, pair := range os.Environ() {
+		if name, value, _ := strings.Cut(pair, "="); slices.Contains(names, name) {
+			env[name] = value
+		}
+	}
+	dir, _ := os.Getwd()
+	told, _ := json.Marshal(map[string]any{"args": os.Args[1:], "dir": dir, "env": env, "pid": os.Getpid()})
+	c.respond(textResult("me") + `,"structuredContent":` + string(told))
+}
+
+// toolList is the value of "tools" in tools/list; execution is what initialize-era SDKs stamp on tools.
+func toolList(execution string) string {
+	names := make([]string, 0, len(tools))
+	for name := range tools {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		names[i] = `{"name":"` + name + `","description":"Fixture tool","inputSchema":{"type":"object"}` + execution + `,"x-order": 1.0}`
+	}
+	return `"tools":[` + strings.Join(names, ",") + `],"x-kept":{ "a":null}`
+}
