@@ -84,11 +84,10 @@ func (r *run) store(dispatched bool) bool {
 		return false
 	}
 	r.adopt(task)
-	select {
-	case <-r.hostCancelled:
-		r.proxy.cancel(task.ID)
-	default:
-		r.req.ReplyTask(task)
+	if !r.req.ReplyTask(task) {
+		if err := r.proxy.cancel(task.ID); err != nil {
+			r.log.Error().Err(err).Msg("a task that nobody knows of could not be cancelled")
+		}
 	}
 	return true
 }

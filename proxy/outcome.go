@@ -43,9 +43,12 @@ func outcomeOf(a answer) taskstate.Outcome {
 	switch {
 	case a.err != nil:
 		return failed(a.err.Wire())
-	case a.message.Err() != nil:
+	case wire.IsObject(a.message.Err()):
 		text, _ := wire.String(wire.Get(a.message.Err(), "message"))
 		return taskstate.Outcome{Status: taskstate.Failed, StatusMessage: short(text), Payload: a.message.Err()}
+	}
+	if !wire.IsObject(a.message.Result()) {
+		return failed(errResultType("no object"))
 	}
 	if kind, _ := wire.String(wire.Get(a.message.Result(), "resultType")); kind != "" && kind != "complete" {
 		return failed(errResultType(kind))

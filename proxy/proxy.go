@@ -78,8 +78,9 @@ type Request struct {
 	// Reply takes the response, under some id. One of Reply and ReplyTask is
 	// called once, from any goroutine, unless the host cancels first.
 	Reply func(wire.Message)
-	// ReplyTask takes the handle of the task that the call has become.
-	ReplyTask func(taskstate.Task)
+	// ReplyTask takes the handle of the task that the call has become, and
+	// reports whether the host gets it: one that has cancelled does not.
+	ReplyTask func(taskstate.Task) bool
 }
 
 // Handle sends a request on its way and returns at once. The function that it

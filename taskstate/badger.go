@@ -66,6 +66,9 @@ func openBadger(ctx context.Context, dir string, log *badgerLog, wait time.Durat
 			return db, err
 		}
 		waited := time.Since(started)
+		if waited < lockPoll {
+			log.log.Warn().Int("process", holder(dir)).Dur("at_most", wait).Msg("task store: waiting for the process that has it open")
+		}
 		if waited >= wait || ctx.Err() != nil {
 			return nil, &HeldError{Dir: dir, PID: holder(dir), Waited: waited.Round(time.Millisecond)}
 		}

@@ -67,6 +67,7 @@ type Client struct {
 	listens map[*Listen]bool
 	watched map[string]int // resources subscribed to, and by how many listens
 	history history
+	rest    bool        // Rest was asked for while the server was starting
 	greeted bool        // some handshake succeeded
 	desc    Description // of the newest that did; its era is the server's
 }
@@ -212,6 +213,7 @@ func (c *Client) Rest() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k := c.conn
+	c.rest = c.trying != nil
 	if k == nil || c.closed || len(c.listens) > 0 || len(c.waiting) > 0 || len(k.open) > 0 {
 		return
 	}

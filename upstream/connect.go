@@ -40,9 +40,12 @@ func (c *Client) settle(try *attempt, k *conn, err error) {
 		batch := c.waiting
 		c.waiting = nil
 		if err != nil || len(batch) == 0 {
-			c.finishLocked(try, k, err)
+			rest := c.finishLocked(try, k, err)
 			c.mu.Unlock()
 			refuse(batch, err)
+			if rest {
+				c.Rest()
+			}
 			return
 		}
 		for _, r := range batch {
@@ -65,13 +68,14 @@ func (k *conn) writeAll(batch []*Request) {
 	}
 }
 
-func (c *Client) finishLocked(try *attempt, k *conn, err error) {
+func (c *Client) finishLocked(try *attempt, k *conn, err error) (rest bool) {
 	c.trying = nil
 	try.err = err
 	if err == nil {
 		c.conn, try.desc = k, c.desc
 	}
 	close(try.done)
+	return c.rest
 }
 
 func refuse(batch []*Request, err error) {
@@ -94,7 +98,7 @@ func (c *Client) open(previous *conn) (*conn, error) {
 	}
 	k, err := c.launch(c.greet)
 	if errors.Is(err, errDiedOfProbe) {
-		k, err = c.launch(c.initialize)
+		k, err = c.launch(c.initializeOrDiscover)
 	}
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ const (
 // what became of the work, and what the reader can do.
 type Error struct {
 	// Reason is for programs: upstream_start, upstream_exited, upstream_busy,
-	// too_large, shutdown.
+	// upstream_invalid,	// too_large, shutdown.
 	Reason  string
 	Outcome Outcome
 	// Text is a sentence for people and models.
@@ -87,6 +87,11 @@ func errNotTaken(err error) *Error {
 		return (&Error{Reason: "upstream_busy", Text: "The upstream server does not read its input."}).with(NotDispatched)
 	}
 	return errGone()
+}
+
+// errMalformed: the server answered, but not in JSON-RPC.
+func errMalformed(why error) *Error {
+	return (&Error{Reason: "upstream_invalid", Text: fmt.Sprintf("The upstream server's answer cannot be used: %v.", why)}).with(Unknown)
 }
 
 // errGone: the server has ended, and this request came after that.

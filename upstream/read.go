@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
@@ -35,8 +36,16 @@ func (k *conn) read() {
 // their standard output although they must not (revision 2026-07-28, stdio).
 func (k *conn) line(line []byte) {
 	m, err := wire.Parse(line)
-	if err != nil {
+	switch elements := wire.Elements(line); {
+	case err == nil:
+	case errors.Is(err, wire.ErrNotMessage) && len(elements) > 0: // a batch, as revision 2025-03-26 has them
+		for _, element := range elements {
+			k.line(element)
+		}
+		return
+	default:
 		k.skip(line, err)
+		k.failOpen(m, err)
 		return
 	}
 	if k.client.opts.LogPayloads {
@@ -68,10 +77,26 @@ func (k *conn) receive(m wire.Message) {
 	}
 }
 
+// failOpen ends the request that a malformed answer names, if it names one:
+// the server has said all that it has to say on it. Lines of a log that happen
+// to have an id are no answers.
+func (k *conn) failOpen(m wire.Message, why error) {
+	n, err := strconv.ParseFloat(strings.Trim(string(m.ID()), `"`), 64)
+	if err != nil || m.Result() == nil && !wire.IsObject(m.Err()) {
+		return
+	}
+	if r := k.take(int64(n)); r != nil {
+		r.Reply(wire.Message{}, errMalformed(why))
+	}
+}
+
+var errForeignID = errors.New("it changed the id of the request")
+
 func (k *conn) response(m wire.Message) {
 	id, err := strconv.ParseInt(string(m.ID()), 10, 64)
 	if err != nil {
-		k.log.Warn().Bytes("id", m.ID()).Msg("the upstream server answered a request that was never sent")
+		k.log.Warn().Bytes("id", m.ID()).Msg("the upstream server answered under an id that was never sent")
+		k.failOpen(m, errForeignID)
 		return
 	}
 	r := k.take(id)

@@ -164,7 +164,7 @@ func listFilter(capabilities []byte) []byte {
 
 func (b *bridge) listen(filter []byte) *upstream.Listen {
 	return &upstream.Listen{
-		Filter: filter, Caller: b.session.caller, Notify: b.session.edge.send,
+		Filter: filter, Caller: b.session.caller, Notify: b.session.send,
 		Ended: func() { b.session.edge.opts.Log.Warn().Msg("the upstream server ended a subscription") },
 	}
 }

@@ -14,15 +14,15 @@ import (
 type exchange struct {
 	request wire.Message
 	// reply takes the response under any id; the host gets it under its own.
-	// A reply after the host's cancellation is dropped.
-	reply func(wire.Message)
+	// A reply after the host's cancellation is dropped: then it returns false.
+	reply func(wire.Message) bool
 	// notify takes a notification that belongs to the request.
 	notify func(wire.Message)
 }
 
 func (x exchange) fail(err *wire.Error) { x.reply(wire.Failure(noID, err)) }
 
-func (x exchange) result(result []byte) { x.reply(wire.Result(noID, result)) }
+func (x exchange) result(result []byte) bool { return x.reply(wire.Result(noID, result)) }
 
 // noID stands where reply puts the request's own id.
 var noID = []byte("0")
@@ -68,19 +68,21 @@ func (f *inflight) cancellable(fl *flight, cancel canceller) {
 }
 
 // answer calls send with nothing held, unless the request has been answered or
-// cancelled before. Until send has returned the request counts as open.
-func (f *inflight) answer(fl *flight, send func()) {
+// cancelled before: then it returns false. Until send has returned the request
+// counts as open.
+func (f *inflight) answer(fl *flight, send func()) bool {
 	f.mu.Lock()
 	again := fl.over
 	fl.over = true
 	f.mu.Unlock()
 	if again {
-		return
+		return false
 	}
 	send()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.removeLocked(fl)
+	return true
 }
 
 // cancel ends the request of that id, if it is unanswered.

@@ -7,11 +7,8 @@ import (
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
 
-// answered reports whether an answer would be sent.
-func answered(f *inflight, fl *flight) (sent bool) {
-	f.answer(fl, func() { sent = true })
-	return sent
-}
+// answered reports whether an answer is sent.
+func answered(f *inflight, fl *flight) bool { return f.answer(fl, func() {}) }
 
 func TestCancelledRequestIsNotAnswered(t *testing.T) {
 	f := newInflight()

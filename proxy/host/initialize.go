@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
@@ -23,12 +24,16 @@ type session struct {
 	version   []byte
 	questions *questions
 	bridge    *bridge
+
+	mu       sync.Mutex
+	welcomed bool           // the host has the answer to initialize
+	early    []wire.Message // what the server sent before that
 }
 
 func newSession(edge *Stdio, params []byte) *session {
 	s := &session{edge: edge, version: wire.Get(params, "protocolVersion")}
 	s.caller = upstream.Caller{Info: wire.Get(params, "clientInfo"), Capabilities: wire.Get(params, "capabilities")}
-	s.questions = newQuestions(edge.send)
+	s.questions = newQuestions(s.send)
 	hello := edge.hello(upstream.Initialize)
 	hello.Params = params
 	s.client = edge.opts.Proxy.Dial(hello, upstream.Handler{
@@ -64,6 +69,7 @@ func (s *session) initialize(x exchange) canceller {
 			return
 		}
 		x.reply(s.welcome(desc))
+		s.sendEarly()
 	})
 	return func(wire.Message) { cancel(context.Canceled) }
 }
@@ -100,7 +106,7 @@ func (s *session) serve(x exchange) canceller {
 	}
 	return canceller(s.edge.opts.Proxy.Handle(&proxy.Request{
 		Message: x.request, Caller: s.caller, Upstream: s.client,
-		Progress: progressTo(x), Reply: x.reply,
+		Progress: progressTo(x), Reply: func(m wire.Message) { x.reply(m) },
 	}))
 }
 
@@ -134,5 +140,27 @@ func (s *session) fromUpstream(m wire.Message) {
 		s.questions.withdraw(m)
 		return
 	}
+	s.send(m)
+}
+
+// send keeps what the server sends of its own accord behind the answer to
+// initialize, as it is on the server's own channel.
+func (s *session) send(m wire.Message) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.welcomed && len(s.early) < maxEarly {
+		s.early = append(s.early, m)
+		return
+	}
 	s.edge.send(m)
+}
+
+func (s *session) sendEarly() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.welcomed = true
+	for _, m := range s.early {
+		s.edge.send(m)
+	}
+	s.early = nil
 }

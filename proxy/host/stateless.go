@@ -74,7 +74,7 @@ func (s *stateless) forward(x exchange, from sender) canceller {
 		Message: x.request, Caller: from.caller, Upstream: s.client, Owner: owner, Tasks: from.tasks,
 		Progress:  progressTo(x),
 		Reply:     func(m wire.Message) { over(); x.reply(s.complete(x.request.Method(), m)) },
-		ReplyTask: func(t taskstate.Task) { over(); x.result(s.identify(handle(t))) },
+		ReplyTask: func(t taskstate.Task) bool { over(); return x.result(s.identify(handle(t))) },
 	})
 	return func(notice wire.Message) { over(); cancel(notice) }
 }

@@ -101,12 +101,26 @@ func (s *Stdio) line(line []byte) {
 	switch {
 	case errors.Is(err, wire.ErrNotJSON):
 		s.refuse(nil, wire.Errorf(wire.CodeParse, "%v", err))
+	case err != nil && s.batch(line):
 	case err != nil:
 		s.refuse(m.ID(), wire.Errorf(wire.CodeInvalidRequest, "%v", err))
 	default:
 		s.log("from host", m)
 		s.message(m)
 	}
+}
+
+// batch takes the messages of a batch one by one, in a session of the only
+// revision that has batches; their answers come one by one too.
+func (s *Stdio) batch(line []byte) bool {
+	session, elements := s.current(), wire.Elements(line)
+	if session == nil || string(session.version) != `"2025-03-26"` || len(elements) == 0 {
+		return false
+	}
+	for _, element := range elements {
+		s.line(element)
+	}
+	return true
 }
 
 func (s *Stdio) refuse(id []byte, err *wire.Error) {
@@ -138,8 +152,8 @@ func (s *Stdio) message(m wire.Message) {
 func (s *Stdio) request(m wire.Message) {
 	flight := s.inflight.begin(m.ID())
 	x := exchange{request: m, notify: s.send}
-	x.reply = func(response wire.Message) {
-		s.inflight.answer(flight, func() { s.sendRaw(response.Rewrite(wire.Changes{ID: m.ID()})) })
+	x.reply = func(response wire.Message) bool {
+		return s.inflight.answer(flight, func() { s.sendRaw(response.Rewrite(wire.Changes{ID: m.ID()})) })
 	}
 	if s.closing.Load() {
 		x.fail(shuttingDown())

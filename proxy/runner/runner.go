@@ -47,7 +47,7 @@ type Options struct {
 const (
 	lockWait   = 10 * time.Second        // for a process that is just leaving the state directory
 	callGrace  = time.Second             // for calls that are waited for when the host is gone
-	taskGrace  = 5 * time.Second         // for tasks, likewise
+	taskGrace  = 3 * time.Second         // for tasks, after that
 	closeGrace = 1500 * time.Millisecond // for the server to leave by itself
 )
 

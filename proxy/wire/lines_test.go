@@ -151,3 +151,37 @@ func TestBrokenInputIsNoLine(t *testing.T) {
 		}
 	}
 }
+
+// A reader that waits in spite of what it said last would keep back for ever
+// what is gathered until it waits.
+func TestMoreIsTakenBackBeforeEveryWait(t *testing.T) {
+	pr, pw := io.Pipe()
+	said := make(chan bool, 10)
+	r := NewLineReader(pr, 1<<20)
+	r.OnMore(func(more bool) { said <- more })
+	lines := make(chan string)
+	go func() {
+		defer close(lines)
+		for {
+			line, err := r.Next()
+			if err != nil {
+				return
+			}
+			lines <- string(line)
+		}
+	}()
+	pw.Write([]byte("a\nb\n\n")) // behind b, only a blank line is there
+	if a, more := <-lines, <-said; a != "a" || !more {
+		t.Errorf("%q, more %v", a, more)
+	}
+	if b, more := <-lines, <-said; b != "b" || more {
+		t.Errorf("%q, more %v", b, more)
+	}
+	pw.Close()
+	if _, open := <-lines; open {
+		t.Error("a line that nobody wrote")
+	}
+	if len(said) != 0 {
+		t.Errorf("said %v after the end", <-said)
+	}
+}

@@ -19,8 +19,9 @@ type LineWriter struct {
 
 	mu      sync.Mutex
 	change  sync.Cond // any of the fields below
-	writing bool      // the goroutine is at it
+	writing int       // bytes that the goroutine is at
 	holds   int       // how many say that more lines are to come at once
+	due     bool      // what is pending is to be written all the same
 	pending []byte
 	spare   []byte
 	closed  bool
@@ -50,7 +51,7 @@ func NewLineWriter(w io.Writer) *LineWriter {
 func (lw *LineWriter) WriteLine(line []byte) error {
 	lw.mu.Lock()
 	defer lw.mu.Unlock()
-	for !lw.ended() && len(lw.pending) > maxPending {
+	for !lw.ended() && lw.backlog() > maxPending {
 		lw.change.Wait()
 	}
 	return lw.queue(line)
@@ -61,7 +62,7 @@ func (lw *LineWriter) WriteLine(line []byte) error {
 func (lw *LineWriter) Offer(line []byte) error {
 	lw.mu.Lock()
 	defer lw.mu.Unlock()
-	if !lw.ended() && len(lw.pending) > maxOffered {
+	if !lw.ended() && lw.backlog() > maxOffered {
 		return ErrFull
 	}
 	return lw.queue(line)
@@ -105,10 +106,10 @@ func (lw *LineWriter) Hold(more bool) {
 
 // release writes what is pending; what has nothing before it, at once.
 func (lw *LineWriter) release(first bool) {
-	if first && !lw.writing && lw.try != nil {
+	if first && lw.writing == 0 && lw.try != nil {
 		lw.writeNow()
 	}
-	if len(lw.pending) > 0 {
+	if lw.due = len(lw.pending) > 0; lw.due {
 		lw.change.Broadcast()
 	}
 }
@@ -141,6 +142,9 @@ func (lw *LineWriter) Close() error {
 	return lw.err
 }
 
+// backlog is what the peer has not taken yet.
+func (lw *LineWriter) backlog() int { return len(lw.pending) + lw.writing }
+
 func (lw *LineWriter) ended() bool { return lw.closed || lw.err != nil }
 
 func (lw *LineWriter) run() {
@@ -166,12 +170,12 @@ func (lw *LineWriter) next() []byte {
 		return nil
 	}
 	batch := lw.pending
-	lw.pending, lw.spare, lw.writing = lw.spare[:0], nil, true
+	lw.pending, lw.spare, lw.writing, lw.due = lw.spare[:0], nil, len(batch), false
 	return batch
 }
 
 func (lw *LineWriter) idle() bool {
-	return len(lw.pending) == 0 || lw.holds > 0 && len(lw.pending) <= maxHeld
+	return len(lw.pending) == 0 || lw.holds > 0 && !lw.due
 }
 
 func (lw *LineWriter) written(batch []byte, err error) {
@@ -180,6 +184,6 @@ func (lw *LineWriter) written(batch []byte, err error) {
 	if cap(batch) <= maxSpare {
 		lw.spare = batch
 	}
-	lw.err, lw.writing = err, false
+	lw.err, lw.writing = err, 0
 	lw.change.Broadcast()
 }

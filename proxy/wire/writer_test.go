@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -178,4 +179,71 @@ func TestCloseWaitsForAStuckWriteAndFreesTheWaiting(t *testing.T) {
 			t.Errorf("the blocked WriteLine = %v", err)
 		}
 	})
+}
+
+// pipeWriter is a LineWriter on a pipe of the system, and the end to read from.
+func pipeWriter(t *testing.T) (*LineWriter, *os.File) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lw := NewLineWriter(w)
+	t.Cleanup(func() {
+		w.Close()
+		r.Close()
+		lw.Close()
+	})
+	return lw, r
+}
+
+func TestHeldLinesComeTogether(t *testing.T) {
+	lw, r := pipeWriter(t)
+	lw.Hold(true)
+	lw.Hold(true)
+	for _, line := range []string{"a", "b"} {
+		if err := lw.WriteLine([]byte(line)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lw.Hold(false) // one of two
+	if err := lw.WriteLine([]byte("c")); err != nil {
+		t.Fatal(err)
+	}
+	lw.Hold(false)
+	lw.Hold(false) // once too often does no harm
+	b := make([]byte, 100)
+	if n, err := r.Read(b); err != nil || string(b[:n]) != "a\nb\nc\n" {
+		t.Errorf("one read gave %q, %v; want the three lines", b[:n], err)
+	}
+}
+
+func TestMuchIsNotHeld(t *testing.T) {
+	lw, r := pipeWriter(t)
+	lw.Hold(true)
+	long := bytes.Repeat([]byte{'x'}, maxHeld+1)
+	if err := lw.WriteLine(long); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(io.LimitReader(r, int64(len(long)))); err != nil || !bytes.Equal(got, long) {
+		t.Errorf("read %d bytes, %v", len(got), err)
+	}
+}
+
+func TestOfferRefusesWhatWouldGatherWithoutBound(t *testing.T) {
+	lw, _ := pipeWriter(t)
+	line := bytes.Repeat([]byte{'x'}, 1<<20)
+	for range maxOffered/len(line) + 1 {
+		if err := lw.Offer(line); err != nil {
+			t.Fatalf("refused too early: %v", err)
+		}
+	}
+	for range 2 { // the pipe has taken less than one line
+		if err := lw.Offer(line); err != nil && !errors.Is(err, ErrFull) {
+			t.Fatal(err)
+		} else if err != nil {
+			return
+		}
+	}
+	t.Error("Offer never refused a line")
 }
