@@ -7,21 +7,12 @@ import (
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
 
-// listenStateless passes the wish on as it is.
+// listenStateless passes the wish on as it is, and waits for the server's
+// acknowledgement.
 func (c *Client) listenStateless(ctx context.Context, l *Listen) ([]byte, error) {
-	acknowledged := make(chan []byte, 1)
-	failed := make(chan error, 1)
+	acknowledged, failed := make(chan []byte, 1), make(chan error, 1)
 	r := &Request{Caller: l.Caller, Message: wire.Request(0, "subscriptions/listen", wire.Set(nil, "notifications", l.Filter))}
-	r.Notify = func(m wire.Message) {
-		if m.Method() != "notifications/subscriptions/acknowledged" {
-			l.Notify(m)
-			return
-		}
-		select {
-		case acknowledged <- wire.Get(m.Params(), "notifications"):
-		default: // once is enough
-		}
-	}
+	r.Notify = func(m wire.Message) { l.event(m, acknowledged) }
 	r.Reply = func(m wire.Message, err *Error) {
 		failed <- listenEnded(m, err)
 		if err == nil && m.Err() == nil {
@@ -39,6 +30,19 @@ func (c *Client) listenStateless(ctx context.Context, l *Listen) ([]byte, error)
 		return nil, err
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
+	}
+}
+
+// event takes a notification of the subscription. The first acknowledgement is
+// not the host's to see: it gets one of ours.
+func (l *Listen) event(m wire.Message, acknowledged chan<- []byte) {
+	if m.Method() != "notifications/subscriptions/acknowledged" {
+		l.Notify(m)
+		return
+	}
+	select {
+	case acknowledged <- wire.Get(m.Params(), "notifications"):
+	default: // once is enough
 	}
 }
 

@@ -43,9 +43,9 @@ func (b *bridge) serve(x exchange) canceller {
 
 func (b *bridge) forward(x exchange) canceller {
 	s := b.session
-	return canceller(s.edge.opts.Proxy.Handle(&proxy.Request{
+	return canceller(s.Proxy.Handle(&proxy.Request{
 		Message: x.request, Caller: b.caller(), Upstream: s.client, Progress: progressTo(x),
-		Reply: func(m wire.Message) { x.reply(olden(m)) },
+		Reply: func(m wire.Message) { x.reply(toInitializeEra(m)) },
 	}))
 }
 
@@ -57,8 +57,8 @@ func (b *bridge) caller() upstream.Caller {
 	return caller
 }
 
-// olden takes from a result what only the stateless era knows.
-func olden(m wire.Message) wire.Message {
+// toInitializeEra takes from a result what only the stateless era knows.
+func toInitializeEra(m wire.Message) wire.Message {
 	result := m.Result()
 	if result == nil {
 		return m
@@ -146,7 +146,7 @@ func (b *bridge) followLists(desc upstream.Description) {
 	}
 	b.begin(l, func(err error) {
 		if err != nil {
-			b.session.edge.opts.Log.Info().Err(err).Msg("the upstream server does not report list changes")
+			b.session.Log.Info().Err(err).Msg("the upstream server does not report list changes")
 		}
 	})
 }
@@ -164,15 +164,15 @@ func listFilter(capabilities []byte) []byte {
 
 func (b *bridge) listen(filter []byte) *upstream.Listen {
 	return &upstream.Listen{
-		Filter: filter, Caller: b.session.caller, Notify: b.session.send,
-		Ended: func() { b.session.edge.opts.Log.Warn().Msg("the upstream server ended a subscription") },
+		Filter: filter, Caller: b.session.caller, Notify: b.session.sendBehind,
+		Ended: func() { b.session.Log.Warn().Msg("the upstream server ended a subscription") },
 	}
 }
 
 func (b *bridge) begin(l *upstream.Listen, then func(error)) {
-	edge := b.session.edge.stateless
-	edge.work.Go(func() {
-		_, err := b.session.client.Listen(edge.ctx, l)
+	s := b.session
+	s.work.Go(func() {
+		_, err := s.client.Listen(s.ctx, l)
 		if err == context.Canceled {
 			return
 		}

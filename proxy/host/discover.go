@@ -11,7 +11,7 @@ import (
 // discover answers for the upstream server, whatever its era (revision
 // 2026-07-28, Discovery), with what the proxy adds to it.
 func (s *stateless) discover(x exchange) canceller {
-	ctx, cancel := context.WithTimeout(s.ctx, s.edge.opts.StartWait)
+	ctx, cancel := context.WithTimeout(s.ctx, s.StartWait)
 	s.work.Go(func() {
 		defer cancel()
 		desc, err := s.client.Connect(ctx)
@@ -31,7 +31,7 @@ func (s *stateless) discoverResult(desc upstream.Description) []byte {
 	} else if text := desc.Instructions; text != nil {
 		result = wire.Set(result, "instructions", text)
 	}
-	meta := wire.Set(wire.Get(desc.Result(), "_meta"), metaProxy, proxyInfo(s.edge.opts.Version))
+	meta := wire.Set(wire.Get(desc.Result(), "_meta"), metaProxy, proxyInfo(s.Version))
 	if info := desc.ServerInfo; info != nil {
 		meta = wire.Set(meta, metaServerInfo, info)
 	}

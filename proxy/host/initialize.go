@@ -18,7 +18,7 @@ var initializeVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "202
 // the upstream server speaks the same era, everything passes as it is; where
 // it does not, bridge.go stands in for what is missing.
 type session struct {
-	edge      *Stdio
+	*channel
 	client    *upstream.Client
 	caller    upstream.Caller
 	version   []byte
@@ -30,38 +30,24 @@ type session struct {
 	early    []wire.Message // what the server sent before that
 }
 
-func newSession(edge *Stdio, params []byte) *session {
-	s := &session{edge: edge, version: wire.Get(params, "protocolVersion")}
+func newSession(c *channel, params []byte) *session {
+	s := &session{channel: c, version: wire.Get(params, "protocolVersion")}
 	s.caller = upstream.Caller{Info: wire.Get(params, "clientInfo"), Capabilities: wire.Get(params, "capabilities")}
-	s.questions = newQuestions(s.send)
-	hello := edge.hello(upstream.Initialize)
+	s.questions = newQuestions(s.sendBehind)
+	hello := c.hello(upstream.Initialize)
 	hello.Params = params
-	s.client = edge.opts.Proxy.Dial(hello, upstream.Handler{
-		Notification: s.fromUpstream, Request: s.questions.ask,
-		More: edge.out.Hold, Lost: s.questions.withdrawAll,
+	s.client = c.Proxy.Dial(hello, upstream.Handler{
+		Notification: s.fromUpstream, Request: s.questions.ask, More: c.hold, Lost: s.questions.withdrawAll,
 	})
 	s.bridge = newBridge(s)
 	return s
 }
 
-// hello is how upstream sessions of this edge open.
-func (s *Stdio) hello(era upstream.Era) upstream.Hello {
-	hello := upstream.Hello{Era: era, Info: proxyInfo(s.opts.Version)}
-	if s.opts.Era != nil {
-		hello.Era, hello.Only = *s.opts.Era, true
-	}
-	return hello
-}
-
-func proxyInfo(version string) []byte {
-	return wire.Set(wire.Set(nil, "version", wire.Quote(version)), "name", wire.Quote("mcp-taskproxy"))
-}
-
 // initialize answers with what the upstream server answered, however long that
 // takes.
 func (s *session) initialize(x exchange) canceller {
-	ctx, cancel := context.WithCancelCause(s.edge.stateless.ctx)
-	s.edge.stateless.work.Go(func() {
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	s.work.Go(func() {
 		defer cancel(nil)
 		desc, err := s.client.Connect(ctx)
 		if err != nil {
@@ -104,7 +90,7 @@ func (s *session) serve(x exchange) canceller {
 	if connected && desc.Era == upstream.Stateless {
 		return s.bridge.serve(x)
 	}
-	return canceller(s.edge.opts.Proxy.Handle(&proxy.Request{
+	return canceller(s.Proxy.Handle(&proxy.Request{
 		Message: x.request, Caller: s.caller, Upstream: s.client,
 		Progress: progressTo(x), Reply: func(m wire.Message) { x.reply(m) },
 	}))
@@ -140,19 +126,19 @@ func (s *session) fromUpstream(m wire.Message) {
 		s.questions.withdraw(m)
 		return
 	}
-	s.send(m)
+	s.sendBehind(m)
 }
 
-// send keeps what the server sends of its own accord behind the answer to
+// sendBehind keeps what the server sends of its own accord behind the answer to
 // initialize, as it is on the server's own channel.
-func (s *session) send(m wire.Message) {
+func (s *session) sendBehind(m wire.Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.welcomed && len(s.early) < maxEarly {
 		s.early = append(s.early, m)
 		return
 	}
-	s.edge.send(m)
+	s.send(m)
 }
 
 func (s *session) sendEarly() {
@@ -160,7 +146,7 @@ func (s *session) sendEarly() {
 	defer s.mu.Unlock()
 	s.welcomed = true
 	for _, m := range s.early {
-		s.edge.send(m)
+		s.send(m)
 	}
 	s.early = nil
 }

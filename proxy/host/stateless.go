@@ -16,12 +16,8 @@ import (
 // stateless serves requests that stand by themselves. What it keeps between
 // them is the upstream session and the open subscriptions.
 type stateless struct {
-	edge   *Stdio
+	*channel
 	client *upstream.Client
-
-	ctx    context.Context // of what serves a request without the upstream session's help
-	cancel context.CancelFunc
-	work   sync.WaitGroup
 
 	mu     sync.Mutex
 	closed bool
@@ -29,10 +25,9 @@ type stateless struct {
 	levels [8]int // unanswered requests that want log messages, by level
 }
 
-func newStateless(edge *Stdio) *stateless {
-	s := &stateless{edge: edge, subs: map[*subscription]bool{}}
-	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.client = edge.opts.Proxy.Dial(edge.hello(upstream.Stateless), upstream.Handler{Notification: s.fromUpstream, More: edge.out.Hold})
+func newStateless(c *channel) *stateless {
+	s := &stateless{channel: c, subs: map[*subscription]bool{}}
+	s.client = c.Proxy.Dial(c.hello(upstream.Stateless), upstream.Handler{Notification: s.fromUpstream, More: c.hold})
 	return s
 }
 
@@ -70,7 +65,7 @@ func (s *stateless) serve(x exchange) canceller {
 func (s *stateless) forward(x exchange, from sender) canceller {
 	s.wantLogs(from.logLevel, 1)
 	over := sync.OnceFunc(func() { s.wantLogs(from.logLevel, -1) })
-	cancel := s.edge.opts.Proxy.Handle(&proxy.Request{
+	cancel := s.Proxy.Handle(&proxy.Request{
 		Message: x.request, Caller: from.caller, Upstream: s.client, Owner: owner, Tasks: from.tasks,
 		Progress:  progressTo(x),
 		Reply:     func(m wire.Message) { over(); x.reply(s.complete(x.request.Method(), m)) },
@@ -97,10 +92,10 @@ func (s *stateless) fromUpstream(m wire.Message) {
 		"notifications/cancelled", "notifications/tasks/status":
 	case "notifications/message":
 		if s.logWanted(m) {
-			s.edge.send(m)
+			s.send(m)
 		}
 	default:
-		s.edge.send(m)
+		s.send(m)
 	}
 }
 
@@ -161,10 +156,4 @@ func theirError(object []byte) *wire.Error {
 		e.Data = json.RawMessage(data)
 	}
 	return e
-}
-
-// close ends what is still at work on requests and waits for it.
-func (s *stateless) close() {
-	s.cancel()
-	s.work.Wait()
 }

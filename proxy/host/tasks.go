@@ -35,11 +35,11 @@ func (s *stateless) taskRequest(x exchange, from sender) {
 func (s *stateless) serveTask(method, id string, params []byte) ([]byte, *wire.Error) {
 	switch method {
 	case "tasks/cancel":
-		return acknowledgement, taskError(s.edge.opts.Proxy.CancelTask(owner, id), id)
+		return acknowledgement, taskError(s.Proxy.CancelTask(owner, id), id)
 	case "tasks/update":
 		return s.updateTask(id, params)
 	}
-	task, err := s.edge.opts.Proxy.Task(owner, id)
+	task, err := s.Proxy.Task(owner, id)
 	if err != nil {
 		return nil, taskError(err, id)
 	}
@@ -58,7 +58,7 @@ func (s *stateless) updateTask(id string, params []byte) ([]byte, *wire.Error) {
 	if !wire.IsObject(wire.Get(params, "inputResponses")) {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "params.inputResponses is required: an object.")
 	}
-	_, err := s.edge.opts.Proxy.Task(owner, id)
+	_, err := s.Proxy.Task(owner, id)
 	return acknowledgement, taskError(err, id)
 }
 

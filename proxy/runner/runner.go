@@ -68,8 +68,8 @@ func Run(ctx context.Context, opts Options) error {
 	})
 	out, restore := unblocked(opts.In, opts.Out)
 	defer restore()
-	edge := host.NewStdio(host.StdioOptions{
-		Proxy: core, In: opts.In, Out: out, Version: opts.Version, Era: opts.Era,
+	edge := host.NewStdio(opts.In, out, host.Options{
+		Proxy: core, Version: opts.Version, Era: opts.Era,
 		MessageBytes: opts.MessageBytes, Log: opts.Log, LogPayloads: opts.LogPayloads,
 	})
 	core.Recover(edge.Upstream())

@@ -1,0 +1,79 @@
+package host
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
+)
+
+// Options configures an edge, whatever its transport.
+type Options struct {
+	Proxy *proxy.Proxy
+	// Version is this program's own.
+	Version string
+	// Era overrides which era is tried first with the upstream server, or
+	// alone; nil follows the host.
+	Era *upstream.Era
+	// MessageBytes limits one message of the host; 0 means 32 MiB.
+	MessageBytes int
+	// StartWait is how long server/discover waits for a slow upstream server
+	// before it is answered with an error; 0 means 25 s.
+	StartWait   time.Duration
+	Log         zerolog.Logger
+	LogPayloads bool
+}
+
+func (o Options) withDefaults() Options {
+	if o.MessageBytes == 0 {
+		o.MessageBytes = 32 << 20
+	}
+	if o.StartWait == 0 {
+		o.StartWait = 25 * time.Second
+	}
+	return o
+}
+
+// channel is what the eras need of the transport that they are served on: the
+// way to the host for what belongs to no request, and the life of what they do
+// on goroutines of their own.
+type channel struct {
+	Options
+	send func(wire.Message)
+	// hold says whether more messages are to come at once.
+	hold func(more bool)
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+}
+
+func newChannel(opts Options, send func(wire.Message), hold func(bool)) *channel {
+	c := &channel{Options: opts, send: send, hold: hold}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	return c
+}
+
+// close ends what is at work on requests and waits for it.
+func (c *channel) close() {
+	c.cancel()
+	c.work.Wait()
+}
+
+// hello is how upstream sessions of this channel open.
+func (c *channel) hello(era upstream.Era) upstream.Hello {
+	hello := upstream.Hello{Era: era, Info: proxyInfo(c.Version)}
+	if c.Era != nil {
+		hello.Era, hello.Only = *c.Era, true
+	}
+	return hello
+}
+
+func proxyInfo(version string) []byte {
+	return wire.Set(wire.Set(nil, "version", wire.Quote(version)), "name", wire.Quote("mcp-taskproxy"))
+}
