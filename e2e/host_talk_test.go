@@ -15,6 +15,9 @@ func (h *host) send(line string) {
 	h.mu.Lock()
 	h.note("-> ", line)
 	h.mu.Unlock()
+	if pipe, ok := h.stdin.(interface{ SetWriteDeadline(time.Time) error }); ok {
+		_ = pipe.SetWriteDeadline(time.Now().Add(patience)) // for a peer that stopped reading
+	}
 	if _, err := io.WriteString(h.stdin, line+"\n"); err != nil {
 		h.t.Fatalf("sending %s: %v", cut(line), err)
 	}
@@ -83,12 +86,6 @@ func (h *host) ask(request string) message {
 	}
 	h.send(request)
 	return h.response(string(m.ID))
-}
-
-// notification takes the next notification, or request, of this method.
-func (h *host) notification(method string) message {
-	h.t.Helper()
-	return h.take(method, func(m message) bool { return m.Method == method })
 }
 
 // left is what arrived and nobody took.

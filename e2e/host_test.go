@@ -39,6 +39,7 @@ type hostOptions struct {
 	Env  []string // added to ours
 	Dir  string
 	Junk bool // lines on stdout that are no messages are expected and passed over
+	Deaf bool // stderr is never read
 }
 
 func startHost(t testing.TB, argv ...string) *host {
@@ -55,11 +56,18 @@ func startHostWith(t testing.TB, opts hostOptions, argv ...string) *host {
 	if err := h.fork(); err != nil {
 		t.Fatalf("starting %q: %v", argv, err)
 	}
-	h.readers.Go(func() { h.read(stdout) })
-	h.readers.Go(func() { h.drain(stderr) })
-	h.readers.Go(func() { _ = h.cmd.Wait(); close(h.exited) })
-	t.Cleanup(h.cleanup)
+	h.attend(stdout, stderr)
 	return h
+}
+
+// attend reads what the started child says, until the end of the test.
+func (h *host) attend(stdout, stderr io.Reader) {
+	h.readers.Go(func() { h.read(stdout) })
+	if !h.opts.Deaf {
+		h.readers.Go(func() { h.drain(stderr) })
+	}
+	h.readers.Go(func() { _ = h.cmd.Wait(); close(h.exited) })
+	h.t.Cleanup(h.cleanup)
 }
 
 // fork starts the child and closes its ends of the pipes on our side.

@@ -18,6 +18,7 @@ import (
 // family is the proxy around a shell that leaves a child behind and becomes the server.
 type family struct {
 	*proxied
+	seen      *records
 	t         *testing.T
 	pidFile   string // the server and the child it left, a pair for each start
 	proxyFile string // their parent
@@ -25,9 +26,9 @@ type family struct {
 
 func newFamily(t *testing.T, leave string, serverFlags ...string) *family {
 	t.Helper()
-	p, _ := proxyAround(t, "legacy", serverFlags...)
+	p, seen := proxyAround(t, "legacy", serverFlags...)
 	dir := t.TempDir()
-	f := &family{proxied: p, t: t, pidFile: filepath.Join(dir, "pids"), proxyFile: filepath.Join(dir, "proxy")}
+	f := &family{proxied: p, seen: seen, t: t, pidFile: filepath.Join(dir, "pids"), proxyFile: filepath.Join(dir, "proxy")}
 	script := "echo $PPID >" + f.proxyFile + "; echo $$ >>" + f.pidFile + "; " + leave + " & echo $! >>" + f.pidFile + `; exec "$0" "$@"`
 	p.Upstream = append([]string{"sh", "-c", script}, p.Upstream...)
 	t.Cleanup(func() {
@@ -57,6 +58,11 @@ func (f *family) open(h *host) {
 	if m := h.ask(plain.toolCall("1", "release", `{}`)); m.Error != nil || len(f.pids()) != 2 {
 		f.t.Fatalf("the server does not run: %s", m.Raw)
 	}
+}
+
+func (f *family) awaitCall(h *host, tool string) {
+	f.t.Helper()
+	h.await("the call of "+tool+" to reach the server", func() bool { return f.seen.count("call "+tool) == 1 })
 }
 
 // gone waits for the end of them all, the proxy included.

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -73,5 +74,20 @@ func TestTaskThatDoesNotEndWithItsHost(t *testing.T) {
 	failed := finishTask(p.start(t), id, "failed")
 	if why, outcome := reason(at(failed.Result, "error")); why != "shutdown" || outcome != "unknown" {
 		t.Errorf("reason %q, outcome %q: %s", why, outcome, failed.Raw)
+	}
+}
+
+// What a server says in its error, however much, is in the error alone.
+func TestLongErrorKeepsStatusMessageShort(t *testing.T) {
+	p, _ := proxyAround(t, "legacy")
+	p.Config = alwaysTasks
+	h := p.start(t)
+	m := finishTask(h, taskOf(t, h.ask(declared.toolCall("1", "rpcerror", `{"bytes":200000}`))), "failed")
+	if n := len(m.text("statusMessage")); n == 0 || n > 2000 {
+		t.Errorf("statusMessage has %d bytes", n)
+	}
+	want := `{"code":-32050,"message":"the tool broke` + strings.Repeat("x", 200_000) + `","data":{"big":9007199254740993,"one":1.0}}`
+	if got := string(at(m.Result, "error")); got != want {
+		t.Errorf("the error is not whole: %s", cut(got))
 	}
 }

@@ -46,11 +46,14 @@ func (r *run) overdue() {
 		return
 	}
 	defer r.over()
-	if r.store(true) {
+	switch {
+	case r.req.Upstream.Recall(r.up):
+		r.always() // the server is still starting: nothing was sent
+	case r.store(true):
 		r.work()
-		return
+	default:
+		r.wait()
 	}
-	r.wait()
 }
 
 // wait is for the call that stays one.

@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -151,12 +152,10 @@ func (c *Client) acceptLocked(r *Request) (*conn, *Error) {
 // is told so by notice, a notifications/cancelled whose requestId is replaced.
 func (c *Client) Cancel(r *Request, notice wire.Message) bool {
 	c.mu.Lock()
-	for i, w := range c.waiting {
-		if w == r {
-			c.waiting = append(c.waiting[:i:i], c.waiting[i+1:]...)
-			c.mu.Unlock()
-			return true
-		}
+	if i := slices.Index(c.waiting, r); i >= 0 {
+		c.waiting = slices.Delete(c.waiting, i, i+1)
+		c.mu.Unlock()
+		return true
 	}
 	k := r.conn
 	r.withdrawn = k == nil
@@ -166,6 +165,18 @@ func (c *Client) Cancel(r *Request, notice wire.Message) bool {
 		k.cancelled(r, notice)
 	}
 	return taken || k == nil
+}
+
+// Recall takes r back if it still waits for the server to start: then it has
+// not been sent, and can be given to Send again.
+func (c *Client) Recall(r *Request) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.Index(c.waiting, r)
+	if i >= 0 {
+		c.waiting = slices.Delete(c.waiting, i, i+1)
+	}
+	return i >= 0
 }
 
 // Notify forwards a notification, if there is a server to take it, or one is

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"time"
 )
 
 // common deals with the methods that both eras have.
@@ -19,6 +20,11 @@ func (s *server) common(m message) {
 	switch m.Method {
 	case "tools/call":
 		s.call(m)
+	case "vendor/deafen": // answered, and nothing is read any more
+		s.reply(m.ID, s.era.result(`"deaf":true`, false))
+		for {
+			time.Sleep(time.Hour)
+		}
 	case "vendor/echo":
 		s.reply(m.ID, s.era.result(`"params":`+string(m.Params)+`,"one":1.0`, false))
 	case "completion/complete":

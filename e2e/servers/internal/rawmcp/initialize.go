@@ -80,9 +80,14 @@ func (e *initializeEra) changed(method, uri string) {
 	}
 }
 
-// ask sends the request that {method} names, elicitation/create by default.
+// ask sends the request that {method} names, elicitation/create by default,
+// and makes it {bytes} longer than it need be.
 func (e *initializeEra) ask(c *call) {
-	answer, err := c.s.request(c.ctx, askMethod(c), askParams)
+	params := askParams
+	if pad := padding(c); pad != "" {
+		params = `{"x-pad":"` + pad + `",` + askParams[1:]
+	}
+	answer, err := c.s.request(c.ctx, askMethod(c), params)
 	switch {
 	case err != nil:
 		c.cancelled()

@@ -39,6 +39,8 @@ func (e *statelessEra) handle(m message) bool {
 			`"experimental":{"x-odd":{"one":1.0}}},"instructions":"Call echo first."`, true))
 	case "subscriptions/listen":
 		e.listen(m)
+	case "vendor/hang-up":
+		e.hangUp(m)
 	default:
 		return false
 	}
@@ -70,6 +72,21 @@ func (e *statelessEra) listen(m message) {
 	e.listens[string(m.ID)] = filter
 	e.mu.Unlock()
 	e.s.notify("notifications/subscriptions/acknowledged", `{"_meta":{"`+vendor+`subscriptionId":`+string(m.ID)+`},"notifications":`+string(filter)+`}`)
+}
+
+// hangUp ends all listens, {by} "result" or else "notification", and answers.
+func (e *statelessEra) hangUp(m message) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for id := range e.listens {
+		if text(member(m.Params, "by")) == "result" {
+			e.s.reply(json.RawMessage(id), `{"resultType":"complete","_meta":{"`+vendor+`subscriptionId":`+id+`}}`)
+		} else {
+			e.s.notify("notifications/cancelled", `{"requestId":`+id+`,"reason":"maintenance"}`)
+		}
+		delete(e.listens, id)
+	}
+	e.s.reply(m.ID, e.result(`"hungUp":true`, false))
 }
 
 // ended forgets a listen that its client cancelled.

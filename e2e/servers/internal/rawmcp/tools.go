@@ -3,6 +3,7 @@ package rawmcp
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -35,12 +36,19 @@ func failTool(c *call) {
 		`{"type":"text","text":"third: give up"}],"structuredContent":{"code":28},"isError":true`)
 }
 
-// rpcError fails as tools should not: with an error of the protocol.
+// rpcError fails as tools should not: with an error of the protocol, whose
+// message is {bytes} longer than it need be.
 func rpcError(c *call) {
-	c.s.fail(c.id, -32050, "the tool broke", `{"big":9007199254740993,"one":1.0}`)
+	c.s.fail(c.id, -32050, "the tool broke"+padding(c), `{"big":9007199254740993,"one":1.0}`)
 }
 
-func crash(*call) {
+// padding is what makes messages {bytes} longer.
+func padding(c *call) string { return strings.Repeat("x", int(c.number("bytes", 0))) }
+
+// crash exits after three last lines on stderr, and {noise} bytes before them.
+func crash(c *call) {
+	const line = "noise, noise, noise, noise, noise, noise, noise, noise, noise\n"
+	_, _ = io.WriteString(os.Stderr, strings.Repeat(line, int(c.number("noise", 0))/len(line)))
 	for i := range 3 {
 		fmt.Fprintf(os.Stderr, "fatal: last words %d\n", i+1)
 	}
