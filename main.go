@@ -39,8 +39,7 @@ func start(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	// A host that is gone must not take us with it by its closed pipes. Ignoring
-	// the signal would do, but children would inherit that.
+	// A host that is gone must not take us with it; ignored, children would inherit it.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	own, command := split(args)
 	status := 0
@@ -62,7 +61,7 @@ func run(ctx context.Context, cfg config.Config) int {
 		MessageBytes: int(cfg.MessageBytes), Version: release(), Log: log, LogPayloads: cfg.LogPayloads,
 	})
 	if err != nil {
-		fmt.Fprintln(os.Stderr, wrong("%v", err))
+		fmt.Fprintln(os.Stderr, wrong("%v (the state directory is chosen with --state-dir)", err))
 		return 1
 	}
 	return 0

@@ -87,6 +87,7 @@ func (r *run) store(dispatched bool) bool {
 		return false
 	}
 	r.adopt(task)
+	r.log.Info().Bool("sent", dispatched).Msg("the call is a task now")
 	if !r.req.ReplyTask(task) {
 		if err := r.proxy.cancel(task.ID); err != nil {
 			r.log.Error().Err(err).Msg("a task that nobody knows of could not be cancelled")

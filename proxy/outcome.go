@@ -27,7 +27,8 @@ func (r *run) finish(o taskstate.Outcome) {
 	case err != nil:
 		r.log.Error().Err(err).Msg("the end of a task could not be written")
 	default:
-		r.log.Info().Str("status", string(task.Status)).Msg("task ended")
+		reason, _ := wire.String(wire.Lookup(o.Payload, "data", "reason"))
+		r.log.Info().Str("status", string(task.Status)).Str("reason", reason).Msg("task ended")
 	}
 }
 

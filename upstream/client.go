@@ -30,7 +30,7 @@ type Options struct {
 	// standard input was closed and after SIGTERM; 0 means 1 s each.
 	CloseGrace, TermGrace time.Duration
 	Log                   zerolog.Logger
-	// LogPayloads writes every message to the log, at level debug.
+	// LogPayloads writes every message to the log, at level info.
 	LogPayloads bool
 }
 

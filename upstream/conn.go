@@ -110,7 +110,7 @@ func (k *conn) outgoing(r *Request) []byte {
 // who want something of it.
 func (k *conn) writeRaw(text []byte) error {
 	if k.client.opts.LogPayloads {
-		k.log.Debug().Bytes("message", text).Msg("to upstream")
+		k.log.Info().Bytes("payload", text).Msg("to upstream")
 	}
 	return k.out.Offer(text)
 }

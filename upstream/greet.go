@@ -106,5 +106,5 @@ func (e *refusedError) Unwrap() error { return e.reason }
 func refusal(method string, object []byte) *refusedError {
 	text, _ := wire.String(wire.Get(object, "message"))
 	return &refusedError{errHandshake(
-		"The upstream server refused %s (%s: %.300s). If it speaks one era only, name it with upstream_era.", method, wire.Get(object, "code"), text)}
+		"The upstream server refused %s (%s: %.300s). It may speak the other era only: see upstream_era.", method, wire.Get(object, "code"), text)}
 }

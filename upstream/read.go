@@ -49,7 +49,7 @@ func (k *conn) line(line []byte) {
 		return
 	}
 	if k.client.opts.LogPayloads {
-		k.log.Debug().Bytes("message", line).Msg("from upstream")
+		k.log.Info().Bytes("payload", line).Msg("from upstream")
 	}
 	k.receive(m)
 }

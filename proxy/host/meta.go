@@ -83,7 +83,11 @@ func missingMeta(key, what string) *wire.Error {
 }
 
 func unsupportedVersion(requested string) *wire.Error {
-	return &wire.Error{Code: wire.CodeUnsupportedVersion, Message: "Unsupported protocol version", Data: struct {
+	text := "Unsupported protocol version"
+	if slices.Contains(initializeVersions, requested) {
+		text += ": that revision opens with initialize"
+	}
+	return &wire.Error{Code: wire.CodeUnsupportedVersion, Message: text, Data: struct {
 		Supported []string `json:"supported"`
 		Requested string   `json:"requested"`
 	}{supportedVersions(), requested}}

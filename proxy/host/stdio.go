@@ -74,6 +74,8 @@ func (s *Stdio) line(line []byte) {
 	case errors.Is(err, wire.ErrNotJSON):
 		s.refuse(nil, wire.Errorf(wire.CodeParse, "%v", err))
 	case err != nil && s.batch(line):
+	case err != nil && len(wire.Elements(line)) > 0:
+		s.refuse(nil, wire.Errorf(wire.CodeInvalidRequest, "A batch: only revision 2025-03-26 has them. Send one message a line."))
 	case err != nil:
 		s.refuse(m.ID(), wire.Errorf(wire.CodeInvalidRequest, "%v", err))
 	default:

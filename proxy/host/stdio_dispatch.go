@@ -84,7 +84,7 @@ func (s *Stdio) write(m wire.Message) { s.writeRaw(m.Raw()) }
 
 func (s *Stdio) writeRaw(text []byte) {
 	if s.LogPayloads {
-		s.Log.Debug().Bytes("message", text).Msg("to host")
+		s.Log.Info().Bytes("payload", text).Msg("to host")
 	}
 	if err := s.out.WriteLine(text); err != nil {
 		s.Log.Debug().Err(err).Msg("the host does not take messages any more")
@@ -93,6 +93,6 @@ func (s *Stdio) writeRaw(text []byte) {
 
 func (s *Stdio) trace(what string, m wire.Message) {
 	if s.LogPayloads {
-		s.Log.Debug().Bytes("message", m.Raw()).Msg(what)
+		s.Log.Info().Bytes("payload", m.Raw()).Msg(what)
 	}
 }

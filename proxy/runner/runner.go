@@ -59,6 +59,7 @@ func Run(ctx context.Context, opts Options) error {
 	if err != nil {
 		return err
 	}
+	opts.Log.Info().Str("state_dir", opts.StateDir).Msg("the task store is open")
 	core := proxy.New(proxy.Options{
 		Store: store, Policies: opts.Policies, Identity: opts.Identity, Log: opts.Log,
 		Upstream: upstream.Options{

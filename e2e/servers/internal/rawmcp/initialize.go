@@ -29,6 +29,9 @@ func (e *initializeEra) handle(m message) bool {
 	case "initialize":
 		e.opened = true
 		e.s.reply(m.ID, e.opening())
+		for range e.opts().Eager {
+			e.changed("notifications/tools/list_changed", "")
+		}
 	case "server/discover":
 		e.probed(m)
 	case "ping", "logging/setLevel":

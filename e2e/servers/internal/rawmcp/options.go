@@ -13,6 +13,7 @@ type Options struct {
 	GarbageProbe bool   // initialize era: answers server/discover with a line that is no JSON
 	ExitOnProbe  bool   // initialize era: exits with status 3 when it meets server/discover
 	ProbeCode    int    // initialize era: error code for server/discover
+	Eager        int    // initialize era: list changes right behind the answer to initialize
 
 	StartDelay time.Duration // before the first line is read
 	Banner     bool          // banner, ANSI codes and blank lines on stdout first
@@ -42,5 +43,6 @@ func (o *Options) RegisterInitialize(fs *flag.FlagSet) {
 	fs.BoolVar(&o.SilentProbe, "silent-probe", false, "answer nothing before initialize")
 	fs.BoolVar(&o.GarbageProbe, "garbage-probe", false, "answer server/discover with garbage")
 	fs.BoolVar(&o.ExitOnProbe, "exit-on-probe", false, "exit with status 3 on server/discover")
+	fs.IntVar(&o.Eager, "eager", 0, "report this many list changes right behind the answer to initialize")
 	fs.IntVar(&o.ProbeCode, "probe-code", methodNotFound, "error `code` for server/discover")
 }

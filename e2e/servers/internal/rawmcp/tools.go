@@ -13,7 +13,7 @@ import (
 var tools = map[string]func(*call){
 	"echo": echo, "fail": failTool, "rpcerror": rpcError, "crash": crash, "farewell": farewell, "flood": flood,
 	"ask": func(c *call) { c.s.era.ask(c) }, "changed": changed, "touch": touch, "log": logTool, "whoami": whoami,
-	"slow": slow, "gate": gate, "release": release,
+	"slow": slow, "gate": gate, "release": release, "say": say,
 }
 
 // OddMembers is what echo adds to every result: things that a proxy which
@@ -63,6 +63,11 @@ func farewell(c *call) {
 
 // flood answers with {bytes} bytes of text.
 func flood(c *call) { c.respond(textResult(strings.Repeat("x", int(c.number("bytes", 1))))) }
+
+// say writes {line} as it stands, but for $ID, and nothing else.
+func say(c *call) {
+	c.s.out.write(strings.ReplaceAll(text(member(c.args, "line")), "$ID", string(c.id)))
+}
 
 // changed says that all lists changed, then answers.
 func changed(c *call) {
