@@ -3,7 +3,6 @@ package upstream
 import (
 	"context"
 	"io"
-	"slices"
 	"sync"
 	"time"
 
@@ -106,96 +105,6 @@ func (c *Client) Connect(ctx context.Context) (Description, error) {
 		return try.desc, try.err
 	case <-ctx.Done():
 		return Description{}, context.Cause(ctx)
-	}
-}
-
-// Send forwards a request. It returns at once; r.Reply is called once, unless
-// [Client.Cancel] takes the request back. Requests of one goroutine reach the
-// server in order.
-func (c *Client) Send(r *Request) {
-	c.mu.Lock()
-	k, refused := c.acceptLocked(r)
-	c.mu.Unlock()
-	switch {
-	case refused != nil:
-		r.Reply(wire.Message{}, refused)
-	case k != nil:
-		k.write(r, k.outgoing(r))
-	}
-}
-
-// maxWaiting bounds what waits for a server that is starting.
-const maxWaiting = 1024
-
-// acceptLocked returns the connection on which r is to be written; none if it
-// waits, or has been taken back already.
-func (c *Client) acceptLocked(r *Request) (*conn, *Error) {
-	k := c.conn
-	switch {
-	case r.withdrawn:
-		return nil, nil
-	case c.closed:
-		return nil, errClosed().with(NotDispatched)
-	case k == nil && len(c.waiting) >= maxWaiting:
-		return nil, errWaiting()
-	case k == nil:
-		c.waiting = append(c.waiting, r)
-		c.connectLocked()
-	default:
-		k.enlistLocked(r)
-	}
-	return k, nil
-}
-
-// Cancel takes r back: its Reply is not called any more, unless that has
-// begun, in which case Cancel returns false. If the server has the request it
-// is told so by notice, a notifications/cancelled whose requestId is replaced.
-func (c *Client) Cancel(r *Request, notice wire.Message) bool {
-	c.mu.Lock()
-	if i := slices.Index(c.waiting, r); i >= 0 {
-		c.waiting = slices.Delete(c.waiting, i, i+1)
-		c.mu.Unlock()
-		return true
-	}
-	k := r.conn
-	r.withdrawn = k == nil
-	taken := k != nil && k.takeLocked(r.id) != nil
-	c.mu.Unlock()
-	if taken {
-		k.cancelled(r, notice)
-	}
-	return taken || k == nil
-}
-
-// Recall takes r back if it still waits for the server to start: then it has
-// not been sent, and can be given to Send again.
-func (c *Client) Recall(r *Request) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	i := slices.Index(c.waiting, r)
-	if i >= 0 {
-		c.waiting = slices.Delete(c.waiting, i, i+1)
-	}
-	return i >= 0
-}
-
-// Notify forwards a notification, if there is a server to take it, or one is
-// being started: one that is not running has no use for any.
-func (c *Client) Notify(m wire.Message) {
-	c.mu.Lock()
-	k := c.conn
-	if k == nil && c.trying != nil && len(c.waiting) < maxWaiting {
-		c.waiting = append(c.waiting, &Request{Message: m})
-	}
-	c.mu.Unlock()
-	if k != nil {
-		k.notify(m)
-	}
-}
-
-func (k *conn) notify(m wire.Message) {
-	if err := k.writeRaw(m.Raw()); err != nil {
-		k.log.Warn().Err(err).Str("method", m.Method()).Msg("the upstream server did not take a notification")
 	}
 }
 

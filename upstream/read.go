@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"strings"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
@@ -54,18 +53,6 @@ func (k *conn) line(line []byte) {
 	k.receive(m)
 }
 
-const loggedOfJunk = 200
-
-// skip counts every line and logs the first few, then ever fewer of them.
-func (k *conn) skip(line []byte, why error) {
-	k.skipped++
-	if n := k.skipped; n > 8 && n&(n-1) != 0 {
-		return
-	}
-	k.log.Warn().Int("skipped", k.skipped).Err(why).Bytes("line", line[:min(len(line), loggedOfJunk)]).
-		Msg("the upstream server wrote a line to stdout that is no message")
-}
-
 func (k *conn) receive(m wire.Message) {
 	switch {
 	case m.IsResponse():
@@ -76,21 +63,6 @@ func (k *conn) receive(m wire.Message) {
 		k.notification(m)
 	}
 }
-
-// failOpen ends the request that a malformed answer names, if it names one:
-// the server has said all that it has to say on it. Lines of a log that happen
-// to have an id are no answers.
-func (k *conn) failOpen(m wire.Message, why error) {
-	n, err := strconv.ParseFloat(strings.Trim(string(m.ID()), `"`), 64)
-	if err != nil || m.Result() == nil && !wire.IsObject(m.Err()) {
-		return
-	}
-	if r := k.take(int64(n)); r != nil {
-		r.Reply(wire.Message{}, errMalformed(why))
-	}
-}
-
-var errForeignID = errors.New("it changed the id of the request")
 
 func (k *conn) response(m wire.Message) {
 	id, err := strconv.ParseInt(string(m.ID()), 10, 64)
@@ -154,28 +126,6 @@ func (k *conn) progress(m wire.Message) {
 	}
 	if r := k.find(token); r != nil && r.Notify != nil {
 		r.Notify(m)
-	}
-}
-
-func (k *conn) tooLong(e *wire.TooLongError) {
-	k.log.Warn().Int64("bytes", e.Size).Int("limit", e.Limit).Msg("dropped a message of the upstream server that is too long")
-	if e.Method() != "" {
-		k.refuseTooLong(e)
-		return
-	}
-	id, err := strconv.ParseInt(string(e.ID()), 10, 64)
-	if err != nil {
-		return
-	}
-	if r := k.take(id); r != nil {
-		r.Reply(wire.Message{}, errTooLarge(e))
-	}
-}
-
-// refuseTooLong answers a request of the server, which would wait for ever.
-func (k *conn) refuseTooLong(e *wire.TooLongError) {
-	if id := e.ID(); id != nil {
-		_ = k.writeRaw(wire.Failure(id, wire.Errorf(wire.CodeInvalidRequest, "Refused: %v.", e)).Raw())
 	}
 }
 

@@ -1,0 +1,58 @@
+package upstream
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+)
+
+const loggedOfJunk = 200
+
+// skip counts every line and logs the first few, then ever fewer of them.
+func (k *conn) skip(line []byte, why error) {
+	k.skipped++
+	if n := k.skipped; n > 8 && n&(n-1) != 0 {
+		return
+	}
+	k.log.Warn().Int("skipped", k.skipped).Err(why).Bytes("line", line[:min(len(line), loggedOfJunk)]).
+		Msg("the upstream server wrote a line to stdout that is no message")
+}
+
+// failOpen ends the request that a malformed answer names, if it names one:
+// the server has said all that it has to say on it. Lines of a log that happen
+// to have an id are no answers.
+func (k *conn) failOpen(m wire.Message, why error) {
+	n, err := strconv.ParseFloat(strings.Trim(string(m.ID()), `"`), 64)
+	if err != nil || m.Result() == nil && !wire.IsObject(m.Err()) {
+		return
+	}
+	if r := k.take(int64(n)); r != nil {
+		r.Reply(wire.Message{}, errMalformed(why))
+	}
+}
+
+var errForeignID = errors.New("it changed the id of the request")
+
+func (k *conn) tooLong(e *wire.TooLongError) {
+	k.log.Warn().Int64("bytes", e.Size).Int("limit", e.Limit).Msg("dropped a message of the upstream server that is too long")
+	if e.Method() != "" {
+		k.refuseTooLong(e)
+		return
+	}
+	id, err := strconv.ParseInt(string(e.ID()), 10, 64)
+	if err != nil {
+		return
+	}
+	if r := k.take(id); r != nil {
+		r.Reply(wire.Message{}, errTooLarge(e))
+	}
+}
+
+// refuseTooLong answers a request of the server, which would wait for ever.
+func (k *conn) refuseTooLong(e *wire.TooLongError) {
+	if id := e.ID(); id != nil {
+		_ = k.writeRaw(wire.Failure(id, wire.Errorf(wire.CodeInvalidRequest, "Refused: %v.", e)).Raw())
+	}
+}
