@@ -187,7 +187,7 @@ func (r *run) limited() (context.Context, context.CancelFunc) {
 func (r *run) work() {
 	ctx, cancel := r.limited()
 	defer cancel()
-	stall := newStallTimer(r.policy.Stall)
+	stall := time.NewTimer(orNever(r.policy.Stall))
 	defer stall.Stop()
 	for {
 		select {
@@ -212,9 +212,7 @@ func (r *run) giveUp(cause error) {
 	r.withdraw(wire.Notification("notifications/cancelled", wire.Set(nil, "reason", wire.Quote(cause.Error()))))
 }
 
-// newStallTimer never fires where there is no such limit.
-func newStallTimer(d time.Duration) *time.Timer { return time.NewTimer(orNever(d)) }
-
+// orNever is for limits that may be off.
 func orNever(d time.Duration) time.Duration {
 	if d <= 0 {
 		return 1<<63 - 1

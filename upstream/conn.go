@@ -109,10 +109,14 @@ func (k *conn) outgoing(r *Request) []byte {
 // writeRaw never waits: a server that does not read holds up nobody but those
 // who want something of it.
 func (k *conn) writeRaw(text []byte) error {
-	if k.client.opts.LogPayloads {
-		k.log.Info().Bytes("payload", text).Msg("to upstream")
-	}
+	k.trace("to upstream", text)
 	return k.out.Offer(text)
+}
+
+func (k *conn) trace(what string, text []byte) {
+	if k.client.opts.LogPayloads {
+		k.log.Info().Bytes("payload", text).Msg(what)
+	}
 }
 
 // cancelled tells the server that nobody waits for the answer to r any more,

@@ -182,6 +182,10 @@ func (h *history) ended(k *conn) {
 	if time.Since(k.started) > earlyDeath || k.retired {
 		h.early = 0
 	}
+	h.endedEarly()
+}
+
+func (h *history) endedEarly() {
 	h.early++
 	h.lastEnd = time.Now()
 }
@@ -199,8 +203,7 @@ func (h *history) wait() time.Duration {
 func (c *Client) noteEarlyEnd() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.history.early++
-	c.history.lastEnd = time.Now()
+	c.history.endedEarly()
 }
 
 func (c *Client) pause() error {

@@ -24,7 +24,7 @@ const (
 // what became of the work, and what the reader can do.
 type Error struct {
 	// Reason is for programs: upstream_start, upstream_exited, upstream_busy,
-	// upstream_invalid,	// too_large, shutdown.
+	// upstream_invalid, too_large, shutdown.
 	Reason  string
 	Outcome Outcome
 	// Text is a sentence for people and models.
@@ -57,10 +57,10 @@ func (e *Error) with(o Outcome) *Error {
 
 // Sentence tells a reader what the outcome means for a repetition.
 func (o Outcome) Sentence() string {
-	if o == NotDispatched {
+	switch o {
+	case NotDispatched:
 		return "The request was not sent to the upstream server: it can be repeated."
-	}
-	if o == Done {
+	case Done:
 		return "The work itself is done: do not repeat it."
 	}
 	return "Whether the request took effect is unknown: check before repeating it."

@@ -35,10 +35,8 @@ func (c *Client) greet(k *conn) (Description, error) {
 }
 
 func (c *Client) expectedEra() (era Era, known bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.greeted {
-		return c.desc.Era, true
+	if desc, greeted := c.Describe(); greeted {
+		return desc.Era, true
 	}
 	return c.opts.Hello.Era, c.opts.Hello.Only
 }

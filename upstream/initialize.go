@@ -28,16 +28,10 @@ func (c *Client) initialize(k *conn) (Description, error) {
 	if m.Err() != nil {
 		return Description{}, refusal("initialize", m.Err())
 	}
-	if c.opts.Hello.Params == nil || c.wasGreeted() {
+	if _, again := c.Describe(); again || c.opts.Hello.Params == nil {
 		k.notify(wire.Notification("notifications/initialized", nil))
 	}
 	return describe(Initialize, m), nil
-}
-
-func (c *Client) wasGreeted() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.greeted
 }
 
 // greetingLost: what died during its greeting has not seen any request.
@@ -82,6 +76,5 @@ func withMeta(params, meta, adapted []byte) []byte {
 
 // stripStatelessMeta removes the per-request keys of the stateless era.
 func stripStatelessMeta(params []byte) []byte {
-	meta := wire.Get(params, "_meta")
-	return withMeta(params, meta, wire.Delete(meta, metaVersion, metaInfo, metaCapabilities, metaLogLevel))
+	return wire.DeleteIn(params, "_meta", metaVersion, metaInfo, metaCapabilities, metaLogLevel)
 }

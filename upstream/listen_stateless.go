@@ -83,8 +83,7 @@ func (k *conn) tornDown(m wire.Message) {
 // subscriptionEvent hands a notification of an open listen request to it,
 // without the id, which names our request and not the host's.
 func (k *conn) subscriptionEvent(m wire.Message) bool {
-	meta := wire.Get(m.Params(), "_meta")
-	id := wire.Get(meta, metaSubscription)
+	id := wire.Lookup(m.Params(), "_meta", metaSubscription)
 	if id == nil {
 		return false
 	}
@@ -93,16 +92,7 @@ func (k *conn) subscriptionEvent(m wire.Message) bool {
 		return false
 	}
 	if r := k.find(n); r != nil && r.Notify != nil {
-		r.Notify(bare(m, meta))
+		r.Notify(m.With(wire.Changes{Params: wire.DeleteIn(m.Params(), "_meta", metaSubscription)}))
 	}
 	return true
-}
-
-func bare(m wire.Message, meta []byte) wire.Message {
-	rest := wire.Delete(meta, metaSubscription)
-	params := wire.Set(m.Params(), "_meta", rest)
-	if string(rest) == "{}" {
-		params = wire.Delete(m.Params(), "_meta")
-	}
-	return m.With(wire.Changes{Params: params})
 }

@@ -47,9 +47,7 @@ func (k *conn) line(line []byte) {
 		k.failOpen(m, err)
 		return
 	}
-	if k.client.opts.LogPayloads {
-		k.log.Info().Bytes("payload", line).Msg("from upstream")
-	}
+	k.trace("from upstream", line)
 	k.receive(m)
 }
 

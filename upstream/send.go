@@ -49,8 +49,7 @@ func (c *Client) acceptLocked(r *Request) (*conn, *Error) {
 // is told so by notice, a notifications/cancelled whose requestId is replaced.
 func (c *Client) Cancel(r *Request, notice wire.Message) bool {
 	c.mu.Lock()
-	if i := slices.Index(c.waiting, r); i >= 0 {
-		c.waiting = slices.Delete(c.waiting, i, i+1)
+	if c.unqueueLocked(r) {
 		c.mu.Unlock()
 		return true
 	}
@@ -69,6 +68,10 @@ func (c *Client) Cancel(r *Request, notice wire.Message) bool {
 func (c *Client) Recall(r *Request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.unqueueLocked(r)
+}
+
+func (c *Client) unqueueLocked(r *Request) bool {
 	i := slices.Index(c.waiting, r)
 	if i >= 0 {
 		c.waiting = slices.Delete(c.waiting, i, i+1)

@@ -88,8 +88,7 @@ func statelessRequest(r *Request, id []byte) []byte {
 func stamp(params []byte, caller Caller) []byte {
 	meta := wire.Get(params, "_meta")
 	if wire.Get(meta, metaVersion) != nil {
-		adapted := wire.Set(meta, metaCapabilities, capabilitiesFor(caller))
-		return withMeta(params, meta, adapted)
+		return wire.Set(params, "_meta", wire.Set(meta, metaCapabilities, capabilitiesFor(caller)))
 	}
 	meta = wire.Delete(meta, metaVersion, metaInfo, metaCapabilities, metaLogLevel)
 	if caller.LogLevel != nil {
@@ -114,13 +113,5 @@ func capabilitiesFor(caller Caller) []byte {
 	if !caller.Stateless {
 		capabilities = wire.Delete(capabilities, "elicitation", "sampling", "roots", "tasks")
 	}
-	extensions := wire.Get(capabilities, "extensions")
-	without := wire.Delete(extensions, tasksExtension)
-	switch {
-	case len(without) == len(extensions):
-		return capabilities
-	case string(without) == "{}":
-		return wire.Delete(capabilities, "extensions")
-	}
-	return wire.Set(capabilities, "extensions", without)
+	return wire.DeleteIn(capabilities, "extensions", tasksExtension)
 }

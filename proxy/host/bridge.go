@@ -64,15 +64,7 @@ func toInitializeEra(m wire.Message) wire.Message {
 		return m
 	}
 	result = wire.Delete(result, "resultType", "ttlMs", "cacheScope")
-	meta := wire.Get(result, "_meta")
-	switch rest := wire.Delete(meta, metaServerInfo); {
-	case len(rest) == len(meta):
-	case string(rest) == "{}":
-		result = wire.Delete(result, "_meta")
-	default:
-		result = wire.Set(result, "_meta", rest)
-	}
-	return m.With(wire.Changes{Result: result})
+	return m.With(wire.Changes{Result: wire.DeleteIn(result, "_meta", metaServerInfo)})
 }
 
 func (b *bridge) setLevel(x exchange) {

@@ -57,13 +57,5 @@ func withoutTasks(capabilities []byte) []byte {
 	if capabilities == nil {
 		return []byte("{}")
 	}
-	extensions := wire.Get(capabilities, "extensions")
-	switch rest := wire.Delete(extensions, tasksExtension); {
-	case len(rest) == len(extensions):
-		return capabilities
-	case string(rest) == "{}":
-		return wire.Delete(capabilities, "extensions")
-	default:
-		return wire.Set(capabilities, "extensions", rest)
-	}
+	return wire.DeleteIn(capabilities, "extensions", tasksExtension)
 }

@@ -80,7 +80,7 @@ func (s *session) welcome(desc upstream.Description) wire.Message {
 			result = wire.Set(result, m.name, m.value)
 		}
 	}
-	return wire.Result([]byte("0"), result)
+	return wire.Result(noID, result)
 }
 
 // serve passes a request on. Tasks are not for this era: the extension means

@@ -79,7 +79,7 @@ func (s *Stdio) line(line []byte) {
 	case err != nil:
 		s.refuse(m.ID(), wire.Errorf(wire.CodeInvalidRequest, "%v", err))
 	default:
-		s.trace("from host", m)
+		s.trace("from host", line)
 		s.message(m)
 	}
 }

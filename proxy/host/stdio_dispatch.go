@@ -83,16 +83,14 @@ func (s *Stdio) notification(m wire.Message) {
 func (s *Stdio) write(m wire.Message) { s.writeRaw(m.Raw()) }
 
 func (s *Stdio) writeRaw(text []byte) {
-	if s.LogPayloads {
-		s.Log.Info().Bytes("payload", text).Msg("to host")
-	}
+	s.trace("to host", text)
 	if err := s.out.WriteLine(text); err != nil {
 		s.Log.Debug().Err(err).Msg("the host does not take messages any more")
 	}
 }
 
-func (s *Stdio) trace(what string, m wire.Message) {
+func (s *Stdio) trace(what string, text []byte) {
 	if s.LogPayloads {
-		s.Log.Info().Bytes("payload", m.Raw()).Msg(what)
+		s.Log.Info().Bytes("payload", text).Msg(what)
 	}
 }

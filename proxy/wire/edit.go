@@ -92,6 +92,21 @@ func Delete(obj []byte, keys ...string) []byte {
 	return concat([]byte{'{'}, bytes.Join(kept, []byte{','}), []byte{'}'})
 }
 
+// DeleteIn returns obj without the members of those names in its own member
+// object, and without that member if it held nothing else; obj itself if there
+// is none of them.
+func DeleteIn(obj []byte, object string, keys ...string) []byte {
+	inner := Get(obj, object)
+	switch rest := Delete(inner, keys...); {
+	case len(rest) == len(inner):
+		return obj
+	case string(rest) == "{}":
+		return Delete(obj, object)
+	default:
+		return Set(obj, object, rest)
+	}
+}
+
 // IsObject reports whether the JSON value is an object.
 func IsObject(value []byte) bool {
 	i := scanSpace(value, 0)

@@ -171,3 +171,20 @@ func TestStringsOutliveQuoting(t *testing.T) {
 		}
 	}
 }
+
+func TestDeleteInLeavesNoEmptyObjectBehind(t *testing.T) {
+	for _, tt := range []struct{ obj, want string }{
+		{`{"a":1,"m":{"x":1,"y":1.0},"b":[ ]}`, `{"a":1,"m":{"y":1.0},"b":[ ]}`},
+		{`{"a":1,"m":{"x":1,"z":2}}`, `{"a":1}`},
+		{`{"m":{"x":1}}`, `{}`},
+		{`{"a": 1, "m": {"y":1} }`, `{"a": 1, "m": {"y":1} }`}, // nothing to delete, nothing rewritten
+		{`{"m":{}}`, `{"m":{}}`},
+		{`{"m":7}`, `{"m":7}`},
+		{`{"a":1}`, `{"a":1}`},
+		{``, ``},
+	} {
+		if got := DeleteIn([]byte(tt.obj), "m", "x", "z"); string(got) != tt.want {
+			t.Errorf("DeleteIn(%s) = %s, want %s", tt.obj, got, tt.want)
+		}
+	}
+}

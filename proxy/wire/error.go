@@ -8,15 +8,14 @@ import (
 // Codes of JSON-RPC 2.0, and of MCP (revision 2026-07-28, Base Protocol, Error
 // Codes).
 const (
-	CodeParse                     = -32700
-	CodeInvalidRequest            = -32600
-	CodeMethodNotFound            = -32601
-	CodeInvalidParams             = -32602
-	CodeInternal                  = -32603
-	CodeMissingClientCapability   = -32021
-	CodeUnsupportedVersion        = -32022
-	CodeResourceNotFoundOldRevs   = -32002 // up to 2025-11-25; -32602 since
-	CodeMissingCapabilityOldDraft = -32003 // older texts of the Tasks extension
+	CodeParse                   = -32700
+	CodeInvalidRequest          = -32600
+	CodeMethodNotFound          = -32601
+	CodeInvalidParams           = -32602
+	CodeInternal                = -32603
+	CodeMissingClientCapability = -32021
+	CodeUnsupportedVersion      = -32022
+	CodeResourceNotFoundOldRevs = -32002 // up to 2025-11-25; -32602 since
 )
 
 // Error is an error object of JSON-RPC that this program makes itself. Data,
