@@ -115,17 +115,24 @@ func (f *family) settled() bool {
 	return f.done
 }
 
-// reapLocked waits for the members that died in our care, and counts the others. A dead member below another parent is
-// that parent's to wait for, or ours in a later round.
+// reapLocked waits for the members that died in our care, and counts the others.
 func (f *family) reapLocked(table procTable) (left int) {
 	for pid := range f.members {
 		e := table[pid]
-		dead := e.state == 'Z' && (e.ppid != self || pid != f.root.pid && reap(pid))
+		dead := e.state == 'Z' && (f.foreignLocked(e, table) || e.ppid == self && pid != f.root.pid && reap(pid))
 		if !dead {
 			left++
 		}
 	}
 	return left
+}
+
+// foreignLocked reports whether a dead member is its parent's to wait for. Below a parent that is a member it becomes
+// ours in a later round: a program whose first thread is dead looks dead, and has its children until its last thread is.
+func (f *family) foreignLocked(e procEntry, table procTable) bool {
+	_, there := table[e.ppid]
+	_, member := f.members[e.ppid]
+	return there && !member && e.ppid != self
 }
 
 func (f *family) pids() []int {

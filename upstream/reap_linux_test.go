@@ -67,6 +67,33 @@ func TestKillOrphansTakesTheAdoptedAndOnlyThem(t *testing.T) {
 	p.stop(t.Context())
 }
 
+// A killed program's first thread may be dead while another, the parent of a dead daemon, is still dying.
+func TestTheDeadBelowADyingParentAreNotForgotten(t *testing.T) {
+	const middle, daemon, stranger = 1<<30 + 1, 1<<30 + 2, 1<<30 + 3 // no kernel gives such pids
+	tests := map[string]struct {
+		parent, left int
+	}{
+		"a member":             {parent: middle, left: 1},
+		"gone from the table":  {parent: stranger + 1, left: 1},
+		"none of the family's": {parent: stranger, left: 0},
+		"we":                   {parent: self, left: 0},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := &family{members: map[int]uint64{middle: 1, daemon: 1}}
+			left := f.reapLocked(procTable{
+				middle:   {pid: middle, ppid: self, state: 'Z', start: 1},
+				daemon:   {pid: daemon, ppid: test.parent, state: 'Z', start: 1},
+				stranger: {pid: stranger, ppid: 1, state: 'S', start: 1},
+				self:     {pid: self, state: 'S'},
+			})
+			if left != test.left {
+				t.Errorf("%d left, want %d", left, test.left)
+			}
+		})
+	}
+}
+
 func TestAdoptionCanBeEndedTwice(t *testing.T) {
 	stop := AdoptOrphans(zerolog.Nop())
 	stop()
