@@ -27,7 +27,7 @@ func (s *Store) Create(ctx context.Context, t Task) (Task, error) {
 	if err := checkNew(&t); err != nil {
 		return Task{}, err
 	}
-	t.ID = newID()
+	t.ID = newID(s.opts.Node)
 	t.CreatedAt = time.Now().UTC().Round(0)
 	t.UpdatedAt, t.FinishedAt = t.CreatedAt, time.Time{}
 	t.Outcome = nil

@@ -41,7 +41,7 @@ func writeTasks(s *Store) {
 	ctx := context.Background()
 	for {
 		short, err1 := s.Create(ctx, Task{TTL: 1, Request: []byte("soon gone")})
-		_, err2 := s.Finish(ctx, short.ID, Outcome{Status: Completed, Payload: outcomeFor(newID())})
+		_, err2 := s.Finish(ctx, short.ID, Outcome{Status: Completed, Payload: outcomeFor(newID(""))})
 		task, err3 := s.Create(ctx, Task{TTL: time.Hour, Request: []byte("request")})
 		fmt.Println("created", task.ID)
 		err4 := s.MarkDispatched(ctx, task.ID)

@@ -28,7 +28,7 @@ func expiryKey(at time.Time, id string) []byte {
 // splitExpiryKey undoes expiryKey.
 func splitExpiryKey(k []byte) (at time.Time, id string, ok bool) {
 	const head = len(expiryPrefix) + 8
-	if len(k) != head+idLen {
+	if len(k) < head+idLen || !wellFormed(string(k[head:])) {
 		return time.Time{}, "", false
 	}
 	n := binary.BigEndian.Uint64(k[len(expiryPrefix):]) ^ 1<<63

@@ -23,6 +23,11 @@ const defaultReserve = 64 << 20
 type Options struct {
 	Log zerolog.Logger
 
+	// Node, if not empty, stands in front of the ids that Create gives, with a
+	// hyphen behind it: up to 32 of a-z, 0-9 and _. Where several stores serve
+	// one public address, requests can be routed by it.
+	Node string
+
 	// LockWait is how long Open waits for another process to close the
 	// directory; 0 does not wait.
 	LockWait time.Duration
@@ -107,7 +112,11 @@ func newStore(dir string, o Options) *Store {
 // disk, and with *DamagedError if the files are not what was written. The end of
 // ctx ends the wait for the other process, not the store. Close must be called.
 func Open(ctx context.Context, dir string, opts *Options) (*Store, error) {
-	s, err := openStore(ctx, dir, opts.withDefaults())
+	o := opts.withDefaults()
+	if err := checkNode(o.Node); err != nil {
+		return nil, err
+	}
+	s, err := openStore(ctx, dir, o)
 	if err != nil {
 		return nil, err
 	}

@@ -104,7 +104,7 @@ func TestNonsenseIsRefused(t *testing.T) {
 			t.Errorf("Finish took %+v", o)
 		}
 	}
-	for _, id := range []string{"", "x", strings.Repeat("A", 1<<20), "../../etc/passwd", newID()} {
+	for _, id := range []string{"", "x", strings.Repeat("A", 1<<20), "../../etc/passwd", newID(""), newID("other"), "-" + newID(""), "UP-" + newID(""), "a-b-" + newID(""), strings.Repeat("n", 33) + "-" + newID("")} {
 		if _, err := s.Get(id); !errors.Is(err, ErrNotFound) {
 			t.Errorf("Get: %v", err)
 		}

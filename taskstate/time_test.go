@@ -3,6 +3,7 @@ package taskstate
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -39,6 +40,31 @@ func TestExpiredTaskIsGoneThoughNoSweepHasRun(t *testing.T) {
 		}
 		shut(t, s)
 	})
+}
+
+func TestIdsBeginWithTheirNodeAndAreServedByAnother(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, dir, &Options{Node: "eu_1"})
+		id := create(t, s, Task{TTL: 10 * time.Second}).ID
+		if !strings.HasPrefix(id, "eu_1-") {
+			t.Errorf("id %q", id)
+		}
+		shut(t, s)
+		s = open(t, dir, &Options{Node: "us", SweepEvery: time.Second})
+		complete(t, s, id, []byte("x"))
+		time.Sleep(12 * time.Second)
+		synctest.Wait()
+		if n := countKeys(t, s); n != 1 {
+			t.Errorf("%d keys are left after the end of its retention", n)
+		}
+		shut(t, s)
+	})
+	for _, node := range []string{"A", "a-b", "a b", strings.Repeat("n", 33)} {
+		if _, err := Open(t.Context(), t.TempDir(), &Options{Node: node}); err == nil || !strings.Contains(err.Error(), "node name") {
+			t.Errorf("%q: %v", node, err)
+		}
+	}
 }
 
 // countKeys counts all keys: one is the format record.
