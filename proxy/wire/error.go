@@ -13,6 +13,7 @@ const (
 	CodeMethodNotFound          = -32601
 	CodeInvalidParams           = -32602
 	CodeInternal                = -32603
+	CodeHeaderMismatch          = -32020
 	CodeMissingClientCapability = -32021
 	CodeUnsupportedVersion      = -32022
 	CodeResourceNotFoundOldRevs = -32002 // up to 2025-11-25; -32602 since
