@@ -2,7 +2,9 @@ package upstream
 
 import (
 	"context"
+	"crypto/tls"
 	"io"
+	"net/http"
 	"sync"
 	"time"
 
@@ -14,6 +16,13 @@ import (
 // Options says how a [Client] reaches its server and to whom it listens.
 type Options struct {
 	Command Command
+	// URL is the server's HTTP endpoint; then Command is not used. Header is
+	// sent with every HTTP request.
+	URL    string
+	Header http.Header
+	// TLS is for servers that the system's roots do not vouch for; nil means
+	// the usual.
+	TLS *tls.Config
 	// Hello is what the client says of itself and in which era.
 	Hello Hello
 	// Handler takes what the server sends on its own account.
@@ -26,7 +35,8 @@ type Options struct {
 	// it is taken for one of the initialize era; 0 means 2 s.
 	ProbeWait time.Duration
 	// CloseGrace and TermGrace are how long a server has to leave after its
-	// standard input was closed and after SIGTERM; 0 means 1 s each.
+	// standard input was closed and after SIGTERM; over HTTP CloseGrace is for
+	// ending the session. 0 means 1 s each.
 	CloseGrace, TermGrace time.Duration
 	Log                   zerolog.Logger
 	// LogPayloads writes every message to the log, at level info.
@@ -35,6 +45,8 @@ type Options struct {
 
 // Handler takes the messages that belong to no request of ours. Its functions
 // run on the goroutine that reads from the server: they must not wait for it.
+// Over HTTP, where requests have streams of their own, there are several such
+// goroutines, and calls may overlap.
 type Handler struct {
 	// Notification takes notifications other than those of a request or of a
 	// subscription. Nil drops them.
@@ -66,7 +78,11 @@ type Client struct {
 	waiting []*Request // requests in order, until the attempt ends
 	listens map[*Listen]bool
 	watched map[string]int // resources subscribed to, and by how many listens
+	oldSSE  bool           // the server was last reached over HTTP+SSE; of the attempt
 	history history
+	idle    idle
+	kept    int         // calls of Keep that are not released
+	header  http.Header // what the newest request forwarded
 	rest    bool        // Rest was asked for while the server was starting
 	greeted bool        // some handshake succeeded
 	desc    Description // of the newest that did; its era is the server's
@@ -81,6 +97,7 @@ func New(opts Options) *Client {
 		opts.ProbeWait = 2 * time.Second
 	}
 	c := &Client{opts: opts, listens: map[*Listen]bool{}, watched: map[string]int{}}
+	c.idle.touch()
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
 }
@@ -115,7 +132,7 @@ func (c *Client) More(more bool) {
 	k := c.conn
 	c.mu.Unlock()
 	if k != nil {
-		k.out.Hold(more)
+		k.link.hold(more)
 	}
 }
 
@@ -134,14 +151,11 @@ func (c *Client) Rest() {
 	defer c.mu.Unlock()
 	k := c.conn
 	c.rest = c.trying != nil
-	if k == nil || c.closed || len(c.listens) > 0 || len(c.waiting) > 0 || len(k.open) > 0 {
+	if k == nil || c.closed || len(c.listens) > 0 || len(c.waiting) > 0 || len(k.open) > 0 || c.kept > 0 {
 		return
 	}
 	c.conn, k.retired = nil, true
-	c.work.Go(func() {
-		k.proc.stop(c.ctx)
-		<-k.done
-	})
+	c.work.Go(func() { k.link.stop(c.ctx) })
 }
 
 // Close ends the session and waits: unanswered requests get an error, the
@@ -154,8 +168,7 @@ func (c *Client) Close(ctx context.Context) {
 	c.mu.Unlock()
 	c.cancel()
 	if k != nil {
-		k.proc.stop(ctx)
-		<-k.done
+		k.link.stop(ctx)
 	}
 	c.work.Wait()
 }

@@ -1,7 +1,7 @@
 package upstream
 
 import (
-	"context"
+	"errors"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -12,18 +12,18 @@ import (
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
 
-// conn is one run of the server: a process, its requests and the goroutine
-// that reads from it. It is made by an attempt to connect and ends when the
-// server's output does.
+// conn is the protocol's side of one run of a session: ids, open requests,
+// order and era. How its messages travel is its link's to know. It is made by
+// an attempt to connect and ends when its link says so: with a server's
+// process, with an HTTP session, or with Rest or Close.
 type conn struct {
 	client  *Client
-	proc    *process
-	out     *wire.LineWriter
+	link    link // set before anything is sent or received
 	log     zerolog.Logger
 	started time.Time
 	greeted atomic.Pointer[Description] // nil until the server was greeted
 
-	done chan struct{} // closed when the process is gone and all is answered
+	done chan struct{} // closed by the link when the session is gone
 
 	order sync.Mutex // a request before the notice that cancels it
 
@@ -33,16 +33,14 @@ type conn struct {
 	ended   bool
 	retired bool // stopped by us, for want of work
 
-	skipped int // lines that were no messages; reader only
+	skipped atomic.Int64 // texts that were no messages
 }
 
-func (c *Client) newConn(p *process) *conn {
-	k := &conn{
-		client: c, proc: p, out: wire.NewLineWriter(p.stdin), log: c.opts.Log,
-		started: time.Now(), done: make(chan struct{}), open: map[int64]*Request{},
+func (c *Client) newConn() *conn {
+	return &conn{
+		client: c, log: c.opts.Log, started: time.Now(),
+		done: make(chan struct{}), open: map[int64]*Request{},
 	}
-	go k.read()
-	return k
 }
 
 // era is the initialize era until the server was greeted: it is the one in
@@ -60,11 +58,15 @@ func (k *conn) enlistLocked(r *Request) {
 	k.nextID++
 	r.conn, r.id = k, k.nextID
 	k.open[r.id] = r
+	k.client.idle.begin()
 }
 
 func (k *conn) takeLocked(id int64) *Request {
 	r := k.open[id]
-	delete(k.open, id)
+	if r != nil {
+		delete(k.open, id)
+		k.client.idle.end()
+	}
 	return r
 }
 
@@ -80,25 +82,39 @@ func (k *conn) find(id int64) *Request {
 	return k.open[id]
 }
 
-// write sends an enlisted request, unless it was taken back meanwhile. What
-// cannot be queued was not dispatched.
-func (k *conn) write(r *Request, text []byte) {
-	if err := k.queue(r, text); err != nil && k.take(r.id) != nil {
-		r.Reply(wire.Message{}, errNotTaken(err))
+// fail answers r, unless somebody else has.
+func (k *conn) fail(r *Request, reason *Error) {
+	if k.take(r.id) != nil {
+		r.Reply(wire.Message{}, reason)
 	}
 }
 
-func (k *conn) queue(r *Request, text []byte) error {
+// write sends an enlisted request, unless it was taken back meanwhile. What
+// cannot be queued was not dispatched.
+func (k *conn) write(r *Request, m wire.Message) {
+	switch err := k.queue(r, m); {
+	case errors.Is(err, errMoved):
+		k.client.again(k, r)
+	case err != nil:
+		k.fail(r, errNotTaken(err))
+	}
+}
+
+// errMoved: the session is over, another one can have the request.
+var errMoved = errors.New("the session is over")
+
+func (k *conn) queue(r *Request, m wire.Message) error {
 	k.order.Lock()
 	defer k.order.Unlock()
 	if k.find(r.id) != r {
 		return nil
 	}
 	r.written = true
-	return k.writeRaw(text)
+	k.trace("to upstream", m.Raw())
+	return k.link.request(r, m)
 }
 
-func (k *conn) outgoing(r *Request) []byte {
+func (k *conn) outgoing(r *Request) wire.Message {
 	id := strconv.AppendInt(nil, r.id, 10)
 	if k.era() == Stateless {
 		return statelessRequest(r, id)
@@ -106,11 +122,20 @@ func (k *conn) outgoing(r *Request) []byte {
 	return initializeRequest(r, id)
 }
 
-// writeRaw never waits: a server that does not read holds up nobody but those
-// who want something of it.
-func (k *conn) writeRaw(text []byte) error {
-	k.trace("to upstream", text)
-	return k.out.Offer(text)
+func (k *conn) notify(m wire.Message) {
+	k.trace("to upstream", m.Raw())
+	k.told(k.link.notify(m), m)
+}
+
+func (k *conn) told(err error, m wire.Message) {
+	if err != nil {
+		k.log.Warn().Err(err).Str("method", m.Method()).Msg("the upstream server did not take a notification")
+	}
+}
+
+func (k *conn) respond(m wire.Message) error {
+	k.trace("to upstream", m.Raw())
+	return k.link.respond(m)
 }
 
 func (k *conn) trace(what string, text []byte) {
@@ -127,56 +152,17 @@ func (k *conn) cancelled(r *Request, notice wire.Message) {
 	if !r.written {
 		return
 	}
+	if notice.Raw() == nil { // a request of our own
+		_ = k.link.cancel(r, notice)
+		return
+	}
 	params := wire.Set(notice.Params(), "requestId", strconv.AppendInt(nil, r.id, 10))
 	if k.era() == Initialize {
 		params = stripStatelessMeta(params)
 	}
-	if err := k.writeRaw(notice.Rewrite(wire.Changes{Params: params})); err != nil {
+	notice = notice.With(wire.Changes{Params: params})
+	k.trace("to upstream", notice.Raw())
+	if err := k.link.cancel(r, notice); err != nil {
 		k.log.Warn().Err(err).Msg("the upstream server could not be told of a cancellation")
 	}
-}
-
-// ownCall is a request of our own.
-type ownCall struct {
-	request *Request
-	answer  chan answer // gets one
-}
-
-type answer struct {
-	message wire.Message
-	err     *Error
-}
-
-// call sends a request of our own and waits for the answer.
-func (k *conn) call(ctx context.Context, method string, params []byte) (wire.Message, error) {
-	own := k.start(method, params)
-	select {
-	case a := <-own.answer:
-		if a.err != nil {
-			return wire.Message{}, a.err
-		}
-		return a.message, nil
-	case <-ctx.Done():
-		k.take(own.request.id)
-		return wire.Message{}, context.Cause(ctx)
-	}
-}
-
-// start sends a request of our own, in the era in which it is written.
-func (k *conn) start(method string, params []byte) ownCall {
-	own := ownCall{&Request{Message: wire.Request(0, method, params)}, make(chan answer, 1)}
-	own.request.Reply = func(m wire.Message, err *Error) { own.answer <- answer{m, err} }
-	k.client.mu.Lock()
-	k.enlistLocked(own.request)
-	ended := k.ended
-	if ended {
-		k.takeLocked(own.request.id)
-	}
-	k.client.mu.Unlock()
-	if ended {
-		own.answer <- answer{err: errGone()}
-		return own
-	}
-	k.write(own.request, own.request.Message.Rewrite(wire.Changes{ID: strconv.AppendInt(nil, own.request.id, 10)}))
-	return own
 }

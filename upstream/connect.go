@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"errors"
-	"time"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
@@ -70,6 +69,7 @@ func (k *conn) writeAll(batch []*Request) {
 
 func (c *Client) finishLocked(try *attempt, k *conn, err error) (rest bool) {
 	c.trying = nil
+	c.idle.touch()
 	try.err = err
 	if err == nil {
 		c.conn, try.desc = k, c.desc
@@ -90,16 +90,16 @@ func refuse(batch []*Request, err error) {
 	}
 }
 
-// open starts the server and greets it. A server that dies of the probe for
-// the stateless era is started once more and spared it.
+// open reaches the server, greets it and tells it what is listened to.
 func (c *Client) open(previous *conn) (*conn, error) {
 	if previous != nil {
 		<-previous.done
 	}
-	k, err := c.launch(c.greet)
-	if errors.Is(err, errDiedOfProbe) {
-		k, err = c.launch(c.initializeOrDiscover)
+	reach := c.openProcess
+	if c.opts.URL != "" {
+		reach = c.openHTTP
 	}
+	k, err := reach()
 	if err != nil {
 		return nil, err
 	}
@@ -107,26 +107,31 @@ func (c *Client) open(previous *conn) (*conn, error) {
 	return k, nil
 }
 
-// launch makes one run of the server, greeted as greet does it.
-func (c *Client) launch(greet func(*conn) (Description, error)) (*conn, error) {
+// openProcess starts the server's command. One that dies of the probe for the
+// stateless era is started once more and spared it.
+func (c *Client) openProcess() (*conn, error) {
+	k, err := c.launch(c.startProcessConn, c.greet)
+	if errors.Is(err, errDiedOfProbe) {
+		k, err = c.launch(c.startProcessConn, c.initializeOrDiscover)
+	}
+	return k, err
+}
+
+// launch makes one run of the session, greeted as greet does it.
+func (c *Client) launch(start func() (*conn, error), greet func(*conn) (Description, error)) (*conn, error) {
 	if err := c.pause(); err != nil {
 		return nil, err
 	}
-	p, err := startProcess(c.opts.Command, processOptions{
-		Log: c.opts.Log, Stderr: c.opts.Stderr, CloseGrace: c.opts.CloseGrace, TermGrace: c.opts.TermGrace,
-	})
+	k, err := start()
 	if err != nil {
-		c.noteEarlyEnd()
-		return nil, errStart(err)
+		return nil, err
 	}
-	k := c.newConn(p)
 	desc, err := c.introduce(k, greet)
 	if err == nil {
 		c.noteGreeted(k, desc)
 		return k, nil
 	}
-	p.stop(c.ctx)
-	<-k.done
+	k.link.stop(c.ctx)
 	return nil, err
 }
 
@@ -163,59 +168,4 @@ func nameOf(desc Description) []byte {
 		return []byte("null")
 	}
 	return desc.ServerInfo
-}
-
-// history remembers how the server's runs ended, to pace new starts. Its
-// fields are under Client.mu.
-type history struct {
-	early   int // runs in a row that ended within earlyDeath, and one more
-	lastEnd time.Time
-}
-
-const (
-	earlyDeath = 10 * time.Second
-	firstPause = 100 * time.Millisecond
-	longest    = 5 * time.Second
-)
-
-func (h *history) ended(k *conn) {
-	if time.Since(k.started) > earlyDeath || k.retired {
-		h.early = 0
-	}
-	h.endedEarly()
-}
-
-func (h *history) endedEarly() {
-	h.early++
-	h.lastEnd = time.Now()
-}
-
-// wait is how long the next start has to wait from now. The first repetition
-// is free.
-func (h *history) wait() time.Duration {
-	if h.early < 2 {
-		return 0
-	}
-	return time.Until(h.lastEnd.Add(min(firstPause<<min(h.early-2, 10), longest)))
-}
-
-// noteEarlyEnd is for a run that did not even begin.
-func (c *Client) noteEarlyEnd() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.history.endedEarly()
-}
-
-func (c *Client) pause() error {
-	c.mu.Lock()
-	wait := c.history.wait()
-	c.mu.Unlock()
-	timer := time.NewTimer(max(wait, 0))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-c.ctx.Done():
-		return errClosed().with(NotDispatched)
-	}
 }

@@ -1,19 +1,32 @@
-// Package upstream is the client side of the proxy: it runs an MCP server as a
-// child process, greets it in the era that it speaks, and carries requests to
-// it and answers back.
+// Package upstream is the client side of the proxy: it reaches an MCP server,
+// as a child process or over HTTP, greets it in the era that it speaks, and
+// carries requests to it and answers back.
 //
-// A [Client] is one session. It starts its server when the first request
-// comes, and a dead server again for the next one, after a pause that grows
-// while the server keeps dying early. Within a client, a conn is one run of
-// the server; a process is what the operating system knows of it.
+// A [Client] is one session. It reaches its server when the first request
+// comes, and again for the next one after the session has ended: because the
+// process died, the server forgot its HTTP session, or there was nothing to do.
+//
+// Within a client, a conn is one run of the session: ids, open requests, era.
+// How its messages travel is its link's to know, and there are three: lines to
+// and from a child process (link_process.go; a process is what the operating
+// system knows of it), Streamable HTTP (http_link.go), and the HTTP+SSE of
+// revision 2024-11-05 (sse_link.go). The two over HTTP share posts, which runs
+// one goroutine for each message, and httpClient, which knows of each HTTP
+// request that failed whether the server can have seen it.
 //
 // Callers speak one form, whatever the server's era: a [Request] that carries
 // all that the host said of itself, and a [Listen] for change notifications.
 // The files initialize.go and stateless.go turn that form into either era;
-// nothing else here knows the difference in shape. Ids and progress tokens are
-// numbers of our own, one for both, so the two sides' can never collide.
+// beside the links, nothing else here knows the difference in shape. Ids and
+// progress tokens are numbers of our own, one for both, so the two sides' can
+// never collide.
 //
-// A request is written at most once. Whatever happens to it afterwards, it is
-// never sent again: the [Error] that its sender gets says whether the server
-// can have seen it.
+// A tools/call is written at most once. Whatever happens to it afterwards, it
+// is never sent again: the [Error] that its sender gets says whether the server
+// can have seen it. Other requests only read, and are repeated in one case:
+// where a server over HTTP refuses them for a session that it has lost.
+//
+// Over HTTP credentials are the caller's: those of the configuration
+// (Options.Header) and those that a request brings (Request.Header). They go to
+// the origin of Options.URL and nowhere else, and into no log and no error.
 package upstream

@@ -11,8 +11,8 @@ import (
 // Outcome says what is known of a request that got no answer.
 type Outcome string
 
-// Outcomes. What was not dispatched never reached the server and can be sent
-// again without harm; of the rest nobody knows whether it took effect.
+// Outcomes. What was not dispatched never reached the server, or was refused at
+// its door, and can be sent again without harm; of the rest nobody knows whether it took effect.
 const (
 	NotDispatched Outcome = "not_dispatched"
 	Unknown       Outcome = "unknown"
@@ -24,7 +24,9 @@ const (
 // what became of the work, and what the reader can do.
 type Error struct {
 	// Reason is for programs: upstream_start, upstream_exited, upstream_busy,
-	// upstream_invalid, too_large, shutdown.
+	// upstream_invalid, too_large, shutdown; over HTTP also
+	// upstream_unreachable, upstream_http, upstream_unauthorized,
+	// upstream_redirected, upstream_session_lost, upstream_stream_cut.
 	Reason  string
 	Outcome Outcome
 	// Text is a sentence for people and models.
@@ -33,6 +35,10 @@ type Error struct {
 	// lines, where it did.
 	ExitStatus string
 	Stderr     []string
+	// Status is the HTTP status that the server answered with, and Body a
+	// piece of what came with it, where that was no message.
+	Status int
+	Body   string
 }
 
 func (e *Error) Error() string { return e.Text }
@@ -44,7 +50,9 @@ func (e *Error) Wire() *wire.Error {
 		Outcome    Outcome  `json:"outcome"`
 		ExitStatus string   `json:"exitStatus,omitempty"`
 		Stderr     []string `json:"stderr,omitempty"`
-	}{e.Reason, e.Outcome, e.ExitStatus, e.Stderr}}
+		Status     int      `json:"httpStatus,omitempty"`
+		Body       string   `json:"body,omitempty"`
+	}{e.Reason, e.Outcome, e.ExitStatus, e.Stderr, e.Status, e.Body}}
 }
 
 // with is the same error with another outcome.
@@ -55,11 +63,14 @@ func (e *Error) with(o Outcome) *Error {
 	return &other
 }
 
+// plainText is the text without the word on the outcome.
+func (e *Error) plainText() string { return strings.TrimSuffix(e.Text, " "+e.Outcome.Sentence()) }
+
 // Sentence tells a reader what the outcome means for a repetition.
 func (o Outcome) Sentence() string {
 	switch o {
 	case NotDispatched:
-		return "The request was not sent to the upstream server: it can be repeated."
+		return "The upstream server has not begun any work on the request: it can be repeated."
 	case Done:
 		return "The work itself is done: do not repeat it."
 	}

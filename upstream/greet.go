@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
@@ -34,9 +35,11 @@ func (c *Client) greet(k *conn) (Description, error) {
 	return c.discoverOrInitialize(k)
 }
 
+// expectedEra: the server at a URL may be another one tomorrow, so what was
+// found there decides only what is tried first.
 func (c *Client) expectedEra() (era Era, known bool) {
 	if desc, greeted := c.Describe(); greeted {
-		return desc.Era, true
+		return desc.Era, c.opts.URL == "" || c.opts.Hello.Only
 	}
 	return c.opts.Hello.Era, c.opts.Hello.Only
 }
@@ -45,8 +48,7 @@ func (c *Client) expectedEra() (era Era, known bool) {
 // does not know: only one that refuses initialize is asked for the other era.
 func (c *Client) initializeOrDiscover(k *conn) (Description, error) {
 	desc, err := c.initialize(k)
-	var refused *refusedError
-	if !errors.As(err, &refused) {
+	if !isRefusal(err) {
 		return desc, err
 	}
 	if desc, discoverErr := c.discover(k); discoverErr == nil {
@@ -60,12 +62,15 @@ func (c *Client) initializeOrDiscover(k *conn) (Description, error) {
 // one, garbage, or silence means the initialize era. Once initialize is sent
 // its answer decides; a late answer to the probe counts only if it is refused.
 func (c *Client) discoverOrInitialize(k *conn) (Description, error) {
-	probe := k.start("server/discover", discoverParams(c.opts.Hello.Info))
-	defer func() { k.take(probe.request.id) }() // a server that never answers it leaves nothing open
+	probe := k.start("server/discover", stamp(nil, c.opts.Hello.caller()))
+	defer k.abandon(probe) // a server that never answers it leaves nothing open
 	timer := time.NewTimer(c.opts.ProbeWait)
 	defer timer.Stop()
 	select {
 	case a := <-probe.answer:
+		if a.err != nil && a.err.hopeless() {
+			return Description{}, a.err
+		}
 		if desc, modern, err := discovered(a); modern || err != nil {
 			return desc, err
 		}
@@ -78,12 +83,16 @@ func (c *Client) discoverOrInitialize(k *conn) (Description, error) {
 	if err == nil {
 		return desc, nil
 	}
-	return lateAnswer(probe, err)
+	return c.lateAnswer(probe, err)
 }
 
 // lateAnswer is for the server that refused initialize: if it has answered the
-// probe meanwhile, that is its era.
-func lateAnswer(probe ownCall, refused error) (Description, error) {
+// probe meanwhile, that is its era. Over HTTP a server that was only slow to
+// start may answer the later request first, so the answer is waited for.
+func (c *Client) lateAnswer(probe ownCall, refused error) (Description, error) {
+	if c.opts.URL != "" && isRefusal(refused) {
+		probe.await(c.ctx, c.opts.ProbeWait)
+	}
 	select {
 	case a := <-probe.answer:
 		if desc, modern, err := discovered(a); modern && err == nil {
@@ -99,6 +108,19 @@ type refusedError struct{ reason *Error }
 
 func (e *refusedError) Error() string { return e.reason.Text }
 func (e *refusedError) Unwrap() error { return e.reason }
+
+// isRefusal reports whether the server, or what stands in front of it, has said
+// no to the greeting in any form.
+func isRefusal(err error) bool {
+	var refused *refusedError
+	var failed *Error
+	return errors.As(err, &refused) || errors.As(err, &failed) && failed.Status/100 == 4 && failed.Status != http.StatusUnauthorized
+}
+
+// hopeless is for failures that any other greeting would share.
+func (e *Error) hopeless() bool {
+	return e.Reason == "upstream_unreachable" || e.Reason == "upstream_redirected" || e.Status == http.StatusUnauthorized
+}
 
 // refusal keeps the server's words, cut short.
 func refusal(method string, object []byte) *refusedError {

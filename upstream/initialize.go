@@ -18,7 +18,7 @@ func (c *Client) initialize(k *conn) (Description, error) {
 	if params == nil {
 		params = wire.Set(wire.Set(wire.Set(nil,
 			"clientInfo", c.opts.Hello.Info),
-			"capabilities", []byte("{}")),
+			"capabilities", c.declared()),
 			"protocolVersion", wire.Quote(newestInitialize))
 	}
 	m, err := k.call(c.ctx, "initialize", params)
@@ -34,6 +34,12 @@ func (c *Client) initialize(k *conn) (Description, error) {
 	return describe(Initialize, m), nil
 }
 
+// declared are the capabilities of the host without what only its own era has,
+// and without those that lead to questions if nobody takes these.
+func (c *Client) declared() []byte {
+	return capabilitiesFor(Caller{Stateless: c.opts.Handler.Request != nil, Capabilities: wire.Delete(c.opts.Hello.Capabilities, "tasks")})
+}
+
 // greetingLost: what died during its greeting has not seen any request.
 func greetingLost(err error) error {
 	if e, ok := err.(*Error); ok && e.Reason == "upstream_exited" {
@@ -46,7 +52,7 @@ func greetingLost(err error) error {
 // era. A request of a stateless-era host loses what only that era knows, and
 // the task parameter, which means nothing there (Tasks extension, Capability
 // Negotiation) but would make a task here.
-func initializeRequest(r *Request, id []byte) []byte {
+func initializeRequest(r *Request, id []byte) wire.Message {
 	params := r.Message.Params()
 	if r.Caller.Stateless && r.Message.Method() == "tools/call" {
 		params = wire.Delete(params, "task")
@@ -59,7 +65,7 @@ func initializeRequest(r *Request, id []byte) []byte {
 	if r.Notify != nil {
 		adapted = wire.Set(adapted, "progressToken", id)
 	}
-	return r.Message.Rewrite(wire.Changes{ID: id, Params: withMeta(params, meta, adapted)})
+	return r.Message.With(wire.Changes{ID: id, Params: withMeta(params, meta, adapted)})
 }
 
 // withMeta puts the adapted _meta in the place of the former one, and leaves it

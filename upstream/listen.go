@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
@@ -12,6 +13,8 @@ type Listen struct {
 	// Filter is the notifications member of subscriptions/listen: raw JSON.
 	Filter []byte
 	Caller Caller
+	// Header is what the listener forwards over HTTP, as in [Request].
+	Header http.Header
 	// Notify takes the notifications, without a subscription id. They may
 	// begin before Client.Listen has returned. It runs on the goroutine that
 	// reads from the server.
@@ -30,6 +33,9 @@ type Listen struct {
 // the server agreed to. The error is an [*Error], a [*RefusedListen] or the
 // cause of ctx; then l is not fed.
 func (c *Client) Listen(ctx context.Context, l *Listen) (accepted []byte, err error) {
+	if l.Header != nil {
+		c.Forward(l.Header)
+	}
 	desc, err := c.Connect(ctx)
 	if err != nil {
 		return nil, err
@@ -66,6 +72,7 @@ func (c *Client) Unlisten(l *Listen) {
 	c.mu.Lock()
 	l.gone = true
 	delete(c.listens, l)
+	c.idle.touch()
 	unwatched := c.uncountLocked(l, l.uris)
 	k, request := c.conn, l.request
 	c.mu.Unlock()

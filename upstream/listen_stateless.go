@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
@@ -12,11 +13,22 @@ import (
 func (c *Client) listenStateless(ctx context.Context, l *Listen) ([]byte, error) {
 	acknowledged, failed := make(chan []byte, 1), make(chan error, 1)
 	r := &Request{Caller: l.Caller, Message: wire.Request(0, "subscriptions/listen", wire.Set(nil, "notifications", l.Filter))}
-	r.Notify = func(m wire.Message) { l.event(m, acknowledged) }
+	r.Header = l.Header
+	if r.Header == nil {
+		r.Header = c.forwarded()
+	}
+	var agreed atomic.Bool
+	r.Notify = func(m wire.Message) {
+		agreed.Store(true) // the acknowledgement comes first
+		l.event(m, acknowledged)
+	}
 	r.Reply = func(m wire.Message, err *Error) {
 		failed <- listenEnded(m, err)
-		if err == nil && m.Err() == nil {
+		switch {
+		case err == nil && m.Err() == nil:
 			l.Ended()
+		case err != nil && agreed.Load():
+			c.relisten(l)
 		}
 	}
 	if !c.opens(l, r) {
@@ -27,7 +39,12 @@ func (c *Client) listenStateless(ctx context.Context, l *Listen) ([]byte, error)
 	case filter := <-acknowledged:
 		return filter, nil
 	case err := <-failed:
-		return nil, err
+		select {
+		case filter := <-acknowledged: // and then ended at once
+			return filter, nil
+		default:
+			return nil, err
+		}
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -81,14 +98,15 @@ func (k *conn) tornDown(m wire.Message) {
 }
 
 // subscriptionEvent hands a notification of an open listen request to it,
-// without the id, which names our request and not the host's.
-func (k *conn) subscriptionEvent(m wire.Message) bool {
-	id := wire.Lookup(m.Params(), "_meta", metaSubscription)
-	if id == nil {
-		return false
-	}
-	n, err := strconv.ParseInt(string(id), 10, 64)
-	if err != nil {
+// without the id, which names our request and not the host's. What comes on
+// the request's own stream need not name it.
+func (k *conn) subscriptionEvent(origin *Request, m wire.Message) bool {
+	n, err := strconv.ParseInt(string(wire.Lookup(m.Params(), "_meta", metaSubscription)), 10, 64)
+	switch {
+	case err == nil:
+	case origin != nil && origin.Message.Method() == "subscriptions/listen":
+		n = origin.id
+	default:
 		return false
 	}
 	if r := k.find(n); r != nil && r.Notify != nil {

@@ -156,31 +156,11 @@ func start(t *testing.T, cmd Command, opts processOptions) *process {
 	return p
 }
 
-// patience is for what must happen but has no set time.
-const patience = 20 * time.Second
-
 // quick is for a grace that is meant to run out; ample is for one that is not.
 const (
 	quick = 50 * time.Millisecond
 	ample = time.Minute
 )
-
-func within(t *testing.T, what string, done <-chan struct{}) {
-	t.Helper()
-	select {
-	case <-done:
-	case <-time.After(patience):
-		t.Fatalf("not within %v: %s", patience, what)
-	}
-}
-
-// doing runs f and fails the test if it does not return.
-func doing(t *testing.T, what string, f func()) {
-	t.Helper()
-	done := make(chan struct{})
-	go func() { defer close(done); f() }()
-	within(t, what, done)
-}
 
 // stdoutOf is the way to read a process's stdout by lines; one for each process.
 func stdoutOf(p *process) *bufio.Reader { return bufio.NewReader(p.stdout) }

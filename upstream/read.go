@@ -1,64 +1,42 @@
 package upstream
 
 import (
-	"context"
 	"errors"
 	"strconv"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
 
-// read takes the server's messages in turn until its output ends, and then
-// answers whatever is still open.
-func (k *conn) read() {
-	defer close(k.done)
-	lines := wire.NewLineReader(k.proc.stdout, k.client.opts.MessageBytes)
-	if more := k.client.opts.Handler.More; more != nil {
-		lines.OnMore(more)
-	}
-	for {
-		line, err := lines.Next()
-		var tooLong *wire.TooLongError
-		switch {
-		case err == nil:
-			k.line(line)
-		case errors.As(err, &tooLong):
-			k.tooLong(tooLong)
-		default:
-			k.end()
-			return
-		}
-	}
-}
-
-// line skips what is no message: servers print banners, colours and logs to
-// their standard output although they must not (revision 2026-07-28, stdio).
-func (k *conn) line(line []byte) {
-	m, err := wire.Parse(line)
-	switch elements := wire.Elements(line); {
+// text takes one message, or one array of them, that the server sent; origin
+// is the request on whose own stream it came, if it came on one. What is no
+// message is skipped: servers print banners, colours and logs to their
+// standard output although they must not (revision 2026-07-28, stdio).
+func (k *conn) text(origin *Request, text []byte) {
+	m, err := wire.Parse(text)
+	switch elements := wire.Elements(text); {
 	case err == nil:
 	case errors.Is(err, wire.ErrNotMessage) && len(elements) > 0: // a batch, as revision 2025-03-26 has them
 		for _, element := range elements {
-			k.line(element)
+			k.text(origin, element)
 		}
 		return
 	default:
-		k.skip(line, err)
+		k.skip(text, err)
 		k.failOpen(m, err)
 		return
 	}
-	k.trace("from upstream", line)
-	k.receive(m)
+	k.trace("from upstream", text)
+	k.receive(origin, m)
 }
 
-func (k *conn) receive(m wire.Message) {
+func (k *conn) receive(origin *Request, m wire.Message) {
 	switch {
 	case m.IsResponse():
 		k.response(m)
 	case m.IsRequest():
-		k.request(m)
+		k.request(origin, m)
 	default:
-		k.notification(m)
+		k.notification(origin, m)
 	}
 }
 
@@ -74,18 +52,18 @@ func (k *conn) response(m wire.Message) {
 		k.log.Debug().Int64("id", id).Msg("dropped a late answer of the upstream server")
 		return
 	}
-	r.Reply(m, nil)
+	r.Reply(k.link.answered(r, m), nil)
 }
 
 // request: servers of the stateless era send none (revision 2026-07-28,
 // stdio); where nobody takes them, ping is answered and the rest refused.
-func (k *conn) request(m wire.Message) {
+func (k *conn) request(origin *Request, m wire.Message) {
 	answer := func(response wire.Message) {
-		if err := k.writeRaw(response.Rewrite(wire.Changes{ID: m.ID()})); err != nil {
+		if err := k.respond(response.With(wire.Changes{ID: m.ID()})); err != nil {
 			k.log.Warn().Err(err).Str("method", m.Method()).Msg("the upstream server did not take the answer to its request")
 		}
 	}
-	if handle := k.client.opts.Handler.Request; handle != nil && k.era() == Initialize {
+	if handle := k.asked(origin); handle != nil && k.era() == Initialize {
 		handle(m, answer)
 		return
 	}
@@ -96,7 +74,14 @@ func (k *conn) request(m wire.Message) {
 	answer(wire.Failure(m.ID(), wire.Errorf(wire.CodeMethodNotFound, "The client cannot be asked %s.", m.Method())))
 }
 
-func (k *conn) notification(m wire.Message) {
+func (k *conn) asked(origin *Request) func(wire.Message, func(wire.Message)) {
+	if origin != nil && origin.Ask != nil {
+		return origin.Ask
+	}
+	return k.client.opts.Handler.Request
+}
+
+func (k *conn) notification(origin *Request, m wire.Message) {
 	if m.Method() == "notifications/progress" {
 		k.progress(m)
 		return
@@ -107,10 +92,12 @@ func (k *conn) notification(m wire.Message) {
 	case m.Method() == "notifications/cancelled":
 		k.tornDown(m)
 		return
-	case k.subscriptionEvent(m):
+	case k.subscriptionEvent(origin, m):
 		return
 	}
-	if handle := k.client.opts.Handler.Notification; handle != nil {
+	if origin != nil && origin.Aside != nil {
+		origin.Aside(m)
+	} else if handle := k.client.opts.Handler.Notification; handle != nil {
 		handle(m)
 	}
 }
@@ -127,32 +114,22 @@ func (k *conn) progress(m wire.Message) {
 	}
 }
 
-// end runs when the server's output has ended. The process may still be there,
-// deaf and dumb: it is stopped, and its descendants with it.
-func (k *conn) end() {
-	k.client.dismiss(k)
-	stopped := make(chan struct{})
-	go func() {
-		defer close(stopped)
-		k.proc.stop(context.Background())
-	}()
-	report := k.proc.exit() // before what it left behind is gone too
-	k.log.Info().Str("status", report.Status).Int("skipped_lines", k.skipped).Msg("upstream server ended")
+// over answers what is still open when the session has ended, and says that it
+// has.
+func (k *conn) over(reason *Error) {
 	for _, r := range k.drain() {
-		r.Reply(wire.Message{}, k.client.endOf(report))
+		r.Reply(wire.Message{}, reason)
 	}
-	if lost := k.client.opts.Handler.Lost; lost != nil {
-		lost()
-	}
-	<-stopped
-	k.out.Close()
+	k.gone()
 }
 
-func (c *Client) endOf(report exitReport) *Error {
-	if c.ctx.Err() != nil {
-		return errClosed().with(Unknown)
+// gone says that the server, and what it had asked, is no more. One over HTTP
+// that was never greeted was not there to begin with.
+func (k *conn) gone() {
+	lost := k.client.opts.Handler.Lost
+	if lost != nil && (k.client.opts.URL == "" || k.greeted.Load() != nil) {
+		lost()
 	}
-	return errExited(report).with(Unknown)
 }
 
 // dismiss takes the connection out of use: later requests wait for a new one.
@@ -163,15 +140,16 @@ func (c *Client) dismiss(k *conn) {
 	if c.conn == k {
 		c.conn = nil
 	}
-	c.history.ended(k)
+	if c.opts.URL == "" || k.greeted.Load() != nil { // to ask a server over HTTP once more costs it nothing
+		c.history.ended(k)
+	}
 }
 
 func (k *conn) drain() (open []*Request) {
 	k.client.mu.Lock()
 	defer k.client.mu.Unlock()
-	for id, r := range k.open {
-		open = append(open, r)
-		delete(k.open, id)
+	for id := range k.open {
+		open = append(open, k.takeLocked(id))
 	}
 	return open
 }

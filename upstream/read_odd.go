@@ -10,14 +10,14 @@ import (
 
 const loggedOfJunk = 200
 
-// skip counts every line and logs the first few, then ever fewer of them.
+// skip counts every text and logs the first few, then ever fewer of them.
 func (k *conn) skip(line []byte, why error) {
-	k.skipped++
-	if n := k.skipped; n > 8 && n&(n-1) != 0 {
+	n := k.skipped.Add(1)
+	if n > 8 && n&(n-1) != 0 {
 		return
 	}
-	k.log.Warn().Int("skipped", k.skipped).Err(why).Bytes("line", line[:min(len(line), loggedOfJunk)]).
-		Msg("the upstream server wrote a line to stdout that is no message")
+	k.log.Warn().Int64("skipped", n).Err(why).Bytes("line", line[:min(len(line), loggedOfJunk)]).
+		Msg("the upstream server sent a line that is no message")
 }
 
 // failOpen ends the request that a malformed answer names, if it names one:
@@ -35,14 +35,20 @@ func (k *conn) failOpen(m wire.Message, why error) {
 
 var errForeignID = errors.New("it changed the id of the request")
 
-func (k *conn) tooLong(e *wire.TooLongError) {
+// tooLong: a message on the stream of a request of which nothing can be read
+// is taken for its answer.
+func (k *conn) tooLong(origin *Request, e *wire.TooLongError) {
 	k.log.Warn().Int64("bytes", e.Size).Int("limit", e.Limit).Msg("dropped a message of the upstream server that is too long")
 	if e.Method() != "" {
 		k.refuseTooLong(e)
 		return
 	}
 	id, err := strconv.ParseInt(string(e.ID()), 10, 64)
-	if err != nil {
+	switch {
+	case err == nil:
+	case origin != nil:
+		id = origin.id
+	default:
 		return
 	}
 	if r := k.take(id); r != nil {
@@ -53,6 +59,6 @@ func (k *conn) tooLong(e *wire.TooLongError) {
 // refuseTooLong answers a request of the server, which would wait for ever.
 func (k *conn) refuseTooLong(e *wire.TooLongError) {
 	if id := e.ID(); id != nil {
-		_ = k.writeRaw(wire.Failure(id, wire.Errorf(wire.CodeInvalidRequest, "Refused: %v.", e)).Raw())
+		_ = k.respond(wire.Failure(id, wire.Errorf(wire.CodeInvalidRequest, "Refused: %v.", e)))
 	}
 }

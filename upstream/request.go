@@ -1,6 +1,8 @@
 package upstream
 
 import (
+	"net/http"
+
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
 
@@ -20,11 +22,25 @@ type Request struct {
 	// must not wait for it.
 	Reply func(wire.Message, *Error)
 
+	// Header is what the request's owner forwards over HTTP. It is used while
+	// the request runs and for the session's own requests after it; never
+	// stored or logged. What the configuration sets, and what belongs to the
+	// protocol, stands above it.
+	Header http.Header
+	// Aside takes notifications other than progress that came on this
+	// request's own HTTP stream (log messages and the like). Nil leaves them
+	// to Handler.Notification.
+	Aside func(wire.Message)
+	// Ask takes requests of the server that came on this request's own HTTP
+	// stream; answer must be called once. Nil leaves them to Handler.Request.
+	Ask func(m wire.Message, answer func(wire.Message))
+
 	// Under Client.mu: set when the request is given to a connection, and when
 	// it is taken back before that.
 	conn      *conn
 	id        int64
 	withdrawn bool
+	repeated  bool // on a new session, because the former one was refused
 	// Under conn.order.
 	written bool
 }
@@ -72,6 +88,9 @@ type Hello struct {
 	// server; nil for a host of the stateless era. With them, the host itself
 	// sends notifications/initialized after the first handshake.
 	Params []byte
+	// Capabilities is what a greeting declares where Params is nil: the
+	// host's, as raw JSON. Nil means {}.
+	Capabilities []byte
 	// Info is the clientInfo that this program gives where it has no host's.
 	Info []byte
 }

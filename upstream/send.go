@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"net/http"
 	"slices"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
@@ -11,8 +12,15 @@ import (
 // server in order.
 func (c *Client) Send(r *Request) {
 	c.mu.Lock()
+	if r.Header != nil {
+		c.header = r.Header
+	}
 	k, refused := c.acceptLocked(r)
 	c.mu.Unlock()
+	c.dispatch(r, k, refused)
+}
+
+func (c *Client) dispatch(r *Request, k *conn, refused *Error) {
 	switch {
 	case refused != nil:
 		r.Reply(wire.Message{}, refused)
@@ -75,6 +83,7 @@ func (c *Client) unqueueLocked(r *Request) bool {
 	i := slices.Index(c.waiting, r)
 	if i >= 0 {
 		c.waiting = slices.Delete(c.waiting, i, i+1)
+		c.idle.touch()
 	}
 	return i >= 0
 }
@@ -93,8 +102,32 @@ func (c *Client) Notify(m wire.Message) {
 	}
 }
 
-func (k *conn) notify(m wire.Message) {
-	if err := k.writeRaw(m.Raw()); err != nil {
-		k.log.Warn().Err(err).Str("method", m.Method()).Msg("the upstream server did not take a notification")
+// again sends r once more, on a new session: the one on which it was to go, or
+// on which it was refused, is gone.
+func (c *Client) again(k *conn, r *Request) {
+	c.mu.Lock()
+	if k.takeLocked(r.id) == nil {
+		c.mu.Unlock()
+		return
 	}
+	r.conn, r.written, r.repeated = nil, false, true
+	next, refused := c.acceptLocked(r)
+	c.mu.Unlock()
+	c.dispatch(r, next, refused)
+}
+
+// Forward sets what goes with the session's own HTTP requests until a
+// [Request] brings headers of its own: for a caller that connects or listens
+// before it sends.
+func (c *Client) Forward(header http.Header) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.header = header
+}
+
+// forwarded is what the session's own requests forward.
+func (c *Client) forwarded() http.Header {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.header
 }

@@ -24,7 +24,7 @@ const tasksExtension = "io.modelcontextprotocol/tasks"
 // discover opens nothing, there is nothing to open: it asks what the server
 // is (revision 2026-07-28, Discovery).
 func (c *Client) discover(k *conn) (Description, error) {
-	m, err := k.call(c.ctx, "server/discover", discoverParams(c.opts.Hello.Info))
+	m, err := k.call(c.ctx, "server/discover", stamp(nil, c.opts.Hello.caller()))
 	if err != nil {
 		return Description{}, greetingLost(err)
 	}
@@ -35,8 +35,12 @@ func (c *Client) discover(k *conn) (Description, error) {
 	return desc, err
 }
 
-func discoverParams(info []byte) []byte {
-	return stamp(nil, Caller{Info: info})
+// caller is the host as it is known before its first request.
+func (h Hello) caller() Caller {
+	if h.Params == nil {
+		return Caller{Stateless: true, Info: h.Info, Capabilities: h.Capabilities}
+	}
+	return Caller{Info: h.Info, Capabilities: wire.Get(h.Params, "capabilities")}
 }
 
 // discovered reads the answer to server/discover. Modern is true for a result
@@ -75,12 +79,12 @@ func stringsOf(array []byte) (list []string) {
 }
 
 // statelessRequest is the text of a request for a server of the stateless era.
-func statelessRequest(r *Request, id []byte) []byte {
+func statelessRequest(r *Request, id []byte) wire.Message {
 	params := stamp(r.Message.Params(), r.Caller)
 	if r.Notify != nil {
 		params = wire.Set(params, "_meta", wire.Set(wire.Get(params, "_meta"), "progressToken", id))
 	}
-	return r.Message.Rewrite(wire.Changes{ID: id, Params: params})
+	return r.Message.With(wire.Changes{ID: id, Params: params})
 }
 
 // stamp makes params stand by themselves: version, identity and capabilities

@@ -1,0 +1,92 @@
+package upstream
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// openHTTP greets the server at the URL in every way that it may speak
+// (revision 2026-07-28, Streamable HTTP, Backward Compatibility). The error
+// says what was tried and what came back.
+func (c *Client) openHTTP() (*conn, error) {
+	h, err := newHTTPClient(c.opts)
+	if err != nil {
+		return nil, err
+	}
+	if c.oldSSE { // as it was the last time
+		if k, err := c.launchSSE(h); err == nil {
+			return k, nil
+		}
+	}
+	var tried func() []string
+	k, err := c.launch(func() (*conn, error) {
+		k := c.startHTTPConn(h)
+		tried = k.link.(*httpLink).attempts
+		return k, nil
+	}, c.greet)
+	if err == nil || tried == nil {
+		c.oldSSE = false
+		return k, err
+	}
+	if !c.mayBeSSE(err) {
+		return nil, explain(err, tried())
+	}
+	k, sseErr := c.launchSSE(h)
+	switch {
+	case sseErr == nil:
+		c.oldSSE = true
+		return k, nil
+	case c.ctx.Err() != nil:
+		return nil, errClosed().with(NotDispatched)
+	}
+	return nil, explain(err, append(tried(), "HTTP+SSE (revision 2024-11-05): "+textOf(sseErr)))
+}
+
+// mayBeSSE: an endpoint of revision 2024-11-05 does not know POST, or not at
+// this URL, and says so without JSON-RPC.
+func (c *Client) mayBeSSE(err error) bool {
+	var e *Error
+	if !errors.As(err, &e) || c.opts.Hello.Only && c.opts.Hello.Era == Stateless {
+		return false
+	}
+	return e.Status == http.StatusBadRequest || e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed
+}
+
+func (c *Client) launchSSE(h *httpClient) (*conn, error) {
+	return c.launch(func() (*conn, error) { return c.startSSEConn(h), nil }, c.greetSSE)
+}
+
+// explain makes one error of a greeting that failed.
+func explain(err error, tried []string) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		e = errHandshake("The upstream server could not be greeted: %v.", err)
+	}
+	other := *e
+	other.Outcome, other.Text = NotDispatched, e.plainText()
+	if other.Reason == "upstream_http" || other.Reason == "upstream_stream_cut" {
+		other.Reason = "upstream_start"
+	}
+	if len(tried) > 0 && e.Reason != "shutdown" {
+		other.Text += fmt.Sprintf(" Tried: %s.", strings.Join(tried, "; "))
+	}
+	other.Text += " " + NotDispatched.Sentence()
+	return &other
+}
+
+func textOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return strings.TrimSuffix(e.plainText(), ".")
+	}
+	return err.Error()
+}
+
+// attempts is what came of the greeting.
+func (p *posts) attempts() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.tried
+}

@@ -1,0 +1,33 @@
+package upstream
+
+import (
+	"context"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+)
+
+// link is how a conn's messages travel: as lines of a child process, each as an
+// HTTP request of its own (Streamable HTTP), or in the way of revision
+// 2024-11-05 (HTTP+SSE). It feeds the conn from goroutines of its own, tells
+// it when the session has ended, and closes conn.done last.
+//
+// None of its functions but stop waits for the server.
+type link interface {
+	// request sends an enlisted request. An error means that it was not sent,
+	// and never will be.
+	request(r *Request, m wire.Message) error
+	// notify sends a notification, ahead of all requests that come later.
+	notify(m wire.Message) error
+	// respond answers a request of the server.
+	respond(m wire.Message) error
+	// cancel lets go of a request that was taken back; notice names it. A zero
+	// notice is for requests of our own, of which servers are told nothing.
+	cancel(r *Request, notice wire.Message) error
+	// answered looks at the response to r before r's owner does.
+	answered(r *Request, m wire.Message) wire.Message
+	// hold says whether more is to be sent at once.
+	hold(more bool)
+	// stop ends the session in good order until ctx ends, then at once, and
+	// waits for that. It may be called any number of times.
+	stop(ctx context.Context)
+}
