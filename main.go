@@ -1,11 +1,17 @@
-// Command mcp-taskproxy stands between an MCP host and a server that it
-// starts, and makes slow tool calls of that server durable tasks:
+// Command mcp-taskproxy stands between MCP hosts and a server, and makes slow
+// tool calls of that server durable tasks:
 //
 //	mcp-taskproxy [flags] -- COMMAND [ARG...]
+//	mcp-taskproxy [flags] --url URL
+//	mcp-taskproxy [flags] --listen HOST:PORT (-- COMMAND [ARG...] | --url URL)
 //	mcp-taskproxy config check FILE
 //
-// This file turns flags, environment and configuration file into a
-// [config.Config] and runs the proxy with it. Flags win over MCP_TASKPROXY_*
+// The host is on standard input and output, or, with --listen, there are many
+// over HTTP; the server is a process that is started, or, with --url, one that
+// runs elsewhere.
+//
+// Flags, environment and configuration file become a [config.Config] in
+// flags.go, and the proxy runs with it. Flags win over MCP_TASKPROXY_*
 // variables, and these over the file. Standard output belongs to the protocol:
 // help, version and errors go to standard error. The exit status is 2 when
 // something must be written differently, with one line for each such thing.
@@ -13,15 +19,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
+	"net/http"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -50,21 +54,48 @@ func start(args []string) int {
 	return status
 }
 
-func run(ctx context.Context, cfg config.Config) int {
+func run(ctx context.Context, cfg config.Config, header http.Header) int {
 	dir, _ := os.Getwd() // without one, the command alone tells servers apart
 	log, flush := runner.NewLog(os.Stderr, cfg.LogLevel)
 	defer flush()
+	for _, text := range cfg.Warnings() {
+		log.Warn().Msg(text)
+	}
 	err := runner.Run(ctx, runner.Options{
 		StateDir: cfg.StateDir, Policies: policies(cfg), Upstream: upstream.Command{Args: cfg.Command}, Era: era(cfg.UpstreamEra),
-		Identity: config.Fingerprint(cfg.Command, dir),
-		In:       os.Stdin, Out: os.Stdout, Stderr: os.Stderr,
+		URL: cfg.URL, Header: header, ForwardHeaders: cfg.ForwardHeaders, ForwardAuthorization: cfg.ForwardAuthorization,
+		Identity: cfg.Fingerprint(dir), Node: cfg.Node, Listen: listen(cfg.Listen),
+		In: os.Stdin, Out: os.Stdout, Stderr: os.Stderr,
 		MessageBytes: int(cfg.MessageBytes), Version: release(), Log: log, LogPayloads: cfg.LogPayloads,
 	})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, wrong("%v (the state directory is chosen with --state-dir)", err))
-		return 1
+	if err == nil {
+		return 0
 	}
-	return 0
+	if strings.Contains(err.Error(), cfg.StateDir) {
+		err = fmt.Errorf("%w (the state directory is chosen with --state-dir)", err)
+	}
+	fmt.Fprintln(os.Stderr, wrong("%v", err))
+	return 1
+}
+
+// listen is nil where there is one host, on standard input and output.
+func listen(l config.Listen) *runner.Listen {
+	if l.Address == "" {
+		return nil
+	}
+	return &runner.Listen{
+		Address: l.Address, Endpoint: l.Endpoint, TLSCert: l.TLS.Cert, TLSKey: l.TLS.Key,
+		AllowUnauthenticated: l.AllowUnauthenticated, Auth: auth(l.Auth), Origins: l.Origins, Hosts: l.Hosts,
+		HeaderBytes: int(l.HeaderBytes), Connections: l.Connections, Sessions: l.Sessions,
+		SessionIdle: l.SessionIdle, HeaderTimeout: l.HeaderTimeout,
+	}
+}
+
+func auth(a config.Auth) runner.Auth {
+	return runner.Auth{
+		TokensFile: a.Tokens, Issuer: a.Issuer, Audience: a.Audience,
+		JWKSURL: a.JWKSURL, Scopes: a.Scopes, Resource: a.Resource,
+	}
 }
 
 func policies(cfg config.Config) proxy.Policies {
@@ -102,39 +133,37 @@ func split(args []string) (own, command []string) {
 	return args, nil
 }
 
+const usage = `mcp-taskproxy [flags] -- COMMAND [ARG...]
+mcp-taskproxy [flags] --url URL
+mcp-taskproxy [flags] --listen HOST:PORT (-- COMMAND [ARG...] | --url URL)
+mcp-taskproxy config check FILE`
+
 func newApp(command []string, status *int) *cli.App {
 	return &cli.App{
 		Name:            "mcp-taskproxy",
 		Usage:           "make slow tool calls of an unmodified MCP server durable tasks",
-		UsageText:       "mcp-taskproxy [flags] -- COMMAND [ARG...]\nmcp-taskproxy config check FILE",
+		UsageText:       usage,
 		Version:         version(),
 		Writer:          os.Stderr,
 		ErrWriter:       os.Stderr,
 		HideHelpCommand: true,
 		OnUsageError:    usageError,
-		ExitErrHandler:  func(*cli.Context, error) {}, // start reports errors
-		Flags:           flags(),
-		Commands:        []*cli.Command{configCommand(command)},
+		// A comma belongs to the value of a header.
+		DisableSliceFlagSeparator: true,
+		ExitErrHandler:            func(*cli.Context, error) {}, // start reports errors
+		Flags:                     flags(),
+		Commands:                  []*cli.Command{configCommand(command)},
 		Action: func(c *cli.Context) error {
 			cfg, err := configure(c, command)
+			if err != nil {
+				return err
+			}
+			header, err := secrets(cfg)
 			if err == nil {
-				*status = run(c.Context, cfg)
+				*status = run(c.Context, cfg, header)
 			}
 			return err
 		},
-	}
-}
-
-func flags() []cli.Flag {
-	text := func(name, usage string) cli.Flag {
-		return &cli.StringFlag{Name: name, Usage: usage + " [" + variable(name) + "]"}
-	}
-	return []cli.Flag{
-		text("config", "read settings, and policies of single tools, from the YAML `FILE`"),
-		text("after", "answer directly up to this `DURATION` (5s), then make the call a task"),
-		text("state-dir", "keep the tasks in `DIR`, which one process may use at a time (default: one for each server command)"),
-		text("log-level", "log from this `LEVEL` (info) on: trace, debug, info, warn or error"),
-		&cli.BoolFlag{Name: "log-payloads", Usage: "show arguments and results in logs [" + variable("log-payloads") + "]"},
 	}
 }
 
@@ -159,113 +188,21 @@ func check(files []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "%s: ok: %v; %d entries under tools\n", files[0], cfg.Policy, len(cfg.Tools))
+	fmt.Fprintf(os.Stderr, "%s: ok: %v\n", files[0], cfg)
+	for _, text := range notes(cfg) {
+		fmt.Fprintf(os.Stderr, "%s: note: %s\n", files[0], text)
+	}
 	return nil
 }
 
-// configure lets flags win over variables, and these over the file.
-func configure(c *cli.Context, command []string) (config.Config, error) {
-	if c.Args().Present() {
-		return config.Config{}, wrong("unknown command %q; the server's command goes after --: mcp-taskproxy -- COMMAND [ARG...]", c.Args().First())
+// notes says what the file leaves to flags and variables before what runs,
+// but perhaps not as it was meant.
+func notes(cfg config.Config) []string {
+	all := cfg.Warnings()
+	if err := cfg.Check(); err != nil {
+		all = append([]string{"this file alone is refused: " + err.Error()}, all...)
 	}
-	opts := &config.Options{}
-	afterErr := override(c, "after", &opts.After, parseAfter)
-	cfg, fileErr := load(c, opts)
-	err := errors.Join(afterErr, fileErr,
-		override(c, "state-dir", &cfg.StateDir, parseDir),
-		override(c, "log-level", &cfg.LogLevel, config.ParseLogLevel),
-		override(c, "log-payloads", &cfg.LogPayloads, config.ParseBool))
-	if err != nil {
-		return cfg, err
-	}
-	if len(command) > 0 {
-		cfg.Command = command
-	}
-	return complete(cfg)
-}
-
-func load(c *cli.Context, opts *config.Options) (config.Config, error) {
-	var path string
-	if err := override(c, "config", &path, parseDir); err != nil || path == "" {
-		cfg, _ := config.Parse("", nil, opts)
-		return cfg, err
-	}
-	name, _, _ := lookup(c, "config")
-	return loadFile(name, path, opts)
-}
-
-// loadFile leaves mistakes in the file as they are, FILE:LINE:COL first, and
-// names who asked for a file that cannot be read.
-func loadFile(asked, path string, opts *config.Options) (config.Config, error) {
-	cfg, err := config.Load(path, opts)
-	if unreadable := (*fs.PathError)(nil); errors.As(err, &unreadable) {
-		return cfg, wrong("%s: %v", asked, err)
-	}
-	return cfg, err
-}
-
-// complete checks the command and finds the directory that goes with it.
-func complete(cfg config.Config) (config.Config, error) {
-	if len(cfg.Command) == 0 {
-		return cfg, wrong("no server to start; write its command after --: mcp-taskproxy -- COMMAND [ARG...]")
-	}
-	if err := config.CheckProgram(cfg.Command[0]); err != nil {
-		return cfg, wrong("%v", err)
-	}
-	if cfg.StateDir != "" {
-		return cfg, nil
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return cfg, wrong("%v; start it in a directory that exists", err)
-	}
-	if cfg.StateDir, err = config.DefaultStateDir(cfg.Command, dir); err != nil {
-		return cfg, wrong("%v", err)
-	}
-	return cfg, nil
-}
-
-func variable(flag string) string {
-	return "MCP_TASKPROXY_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
-}
-
-// lookup returns what a flag or else its variable says, and which of the two
-// said it. An empty variable says nothing.
-func lookup(c *cli.Context, flag string) (name, value string, given bool) {
-	if c.IsSet(flag) {
-		return "--" + flag, c.String(flag), true
-	}
-	value = os.Getenv(variable(flag))
-	return variable(flag), value, value != ""
-}
-
-func override[T any](c *cli.Context, flag string, dst *T, parse func(string) (T, error)) error {
-	name, value, given := lookup(c, flag)
-	if !given {
-		return nil
-	}
-	v, err := parse(value)
-	if err != nil {
-		return wrong("%s: %v", name, err)
-	}
-	*dst = v
-	return nil
-}
-
-func parseAfter(s string) (*time.Duration, error) {
-	d, err := config.ParseDuration("after", s)
-	return &d, err
-}
-
-func parseDir(s string) (string, error) {
-	if s == "" {
-		return "", errors.New("the path is empty; write one")
-	}
-	return config.ExpandHome(s)
-}
-
-func wrong(format string, args ...any) error {
-	return fmt.Errorf("mcp-taskproxy: "+format, args...)
+	return all
 }
 
 // usageError puts what the flag library says into one line with a remedy.

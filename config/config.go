@@ -7,9 +7,13 @@
 //	FILE:LINE:COL: what is wrong; what to write instead
 //
 // so that nobody else needs to check a setting again. [ParseDuration],
-// [ParseSize], [ParseLogLevel] and [ExpandHome] apply the same rules to flags
-// and environment variables. Everything here is called once, at the start, and
-// nothing is kept: a Config is a value that its owner may copy.
+// [ParseURL], [ParseHeader], [ParseListen] and the like apply the same rules to
+// flags and environment variables; [Config.Check] is for what can only be said
+// when these are merged with the file. Everything here is called once, at the
+// start, and nothing is kept: a Config is a value that its owner may copy.
+//
+// The values of headers and the path and query of a URL may be secrets: they
+// are in no error, and a Config prints without them.
 package config
 
 import "time"
@@ -45,20 +49,30 @@ type ToolPolicy struct {
 
 // Config is everything that the file can say, with defaults filled in.
 type Config struct {
-	Command      []string // program and arguments of the wrapped server; empty if the file names none
-	StateDir     string   // empty if the file names none: see DefaultStateDir
-	UpstreamEra  string   // auto, initialize or stateless
-	Policy       Policy   // for every tool that no entry of Tools matches
-	Tools        []ToolPolicy
-	MessageBytes int64  // the longest message that is read, in bytes
-	LogLevel     string // trace, debug, info, warn or error
-	LogPayloads  bool   // whether arguments and results may appear in logs
+	Command              []string // program and arguments of the wrapped server; empty if the file names none
+	URL                  string   // the server's address where it is spoken to over HTTP; never beside Command
+	Headers              []Header // sent with every request to URL: see HeaderValues
+	ForwardHeaders       []string // canonical names that are passed on from a host's requests to URL
+	ForwardAuthorization bool     // whether Authorization is passed on, too
+	Listen               Listen   // serving hosts over HTTP
+	StateDir             string   // empty if the file names none: see DefaultStateDir
+	UpstreamEra          string   // auto, initialize or stateless
+	Policy               Policy   // for every tool that no entry of Tools matches
+	Tools                []ToolPolicy
+	Node                 string // stands in front of the ids of tasks and sessions; empty for none
+	MessageBytes         int64  // the longest message that is read, in bytes
+	LogLevel             string // trace, debug, info, warn or error
+	LogPayloads          bool   // whether arguments and results may appear in logs
 }
 
 // Default is the configuration of an empty file.
 func Default() Config {
 	return Config{
 		UpstreamEra: "auto",
+		Listen: Listen{
+			Endpoint: "/mcp", HeaderBytes: 64 << 10, Connections: 1024,
+			Sessions: 64, SessionIdle: 10 * time.Minute, HeaderTimeout: 10 * time.Second,
+		},
 		Policy: Policy{
 			Task: After, After: 5 * time.Second,
 			TTL: 24 * time.Hour, PollInterval: time.Second, MaxRun: 24 * time.Hour,

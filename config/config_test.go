@@ -13,6 +13,7 @@ import (
 const everyKey = `
 command: [npx, -y, some-server, 8080, 1.0, "", "a b"]
 state_dir: /var/lib/tasks
+node: eu_1
 upstream_era: initialize
 task: always
 after: 1500ms
@@ -45,6 +46,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 	want := Config{
 		Command:     []string{"npx", "-y", "some-server", "8080", "1.0", "", "a b"},
 		StateDir:    "/var/lib/tasks",
+		Node:        "eu_1",
 		UpstreamEra: "initialize",
 		Policy:      top,
 		Tools: []ToolPolicy{
@@ -53,6 +55,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 			{"lint", tool(func(p *Policy) { p.Task, p.After = After, 0 })},
 			{"slow", tool(func(p *Policy) { p.Task = After })},
 		},
+		Listen:       Default().Listen,
 		MessageBytes: 64 << 10,
 		LogLevel:     "debug",
 		LogPayloads:  true,
@@ -110,12 +113,13 @@ func TestRelativeStateDirStartsFromTheFile(t *testing.T) {
 
 func TestSampleConfigurationsLoad(t *testing.T) {
 	files, _ := filepath.Glob("../examples/config/*.yaml")
-	if len(files) < 3 {
-		t.Fatalf("samples found: %v, want three or more", files)
+	if len(files) < 6 {
+		t.Fatalf("samples found: %v, want six or more", files)
 	}
 	for _, f := range files {
-		if _, err := Load(f, nil); err != nil {
-			t.Error(err)
+		c, err := Load(f, nil)
+		if err != nil || c.Check() != nil || c.Warnings() != nil {
+			t.Errorf("%s: %v, %v, %q", f, err, c.Check(), c.Warnings())
 		}
 	}
 }

@@ -1,9 +1,9 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -36,22 +36,35 @@ func (d *document) merged(opts *Options) Config {
 }
 
 var documentKeys = append([]string{
-	"command", "state_dir", "upstream_era", "tools", "limits", "log_level", "log_payloads",
+	"command", "url", "headers", "forward_headers", "forward_authorization",
+	"listen", "endpoint", "tls", "auth", "allow_unauthenticated", "origins", "hosts",
+	"state_dir", "node", "upstream_era", "tools", "limits", "log_level", "log_payloads",
 }, policyKeys...)
 
 func (r *reader) document(root *ast.MappingNode, doc *document) {
 	known := r.policyFields(&doc.top)
 	known["command"] = func(v value) { doc.Command = r.command(v) }
 	known["state_dir"] = text(r, &doc.StateDir, `a directory, in quotes if it is "~"`, r.stateDir)
+	known["node"] = text(r, &doc.Node, "a name such as a", parseNode)
 	known["upstream_era"] = text(r, &doc.UpstreamEra, "auto, initialize or stateless",
 		oneOf("era", "auto", "initialize", "stateless"))
 	known["tools"] = func(v value) { doc.tools = r.tools(v) }
-	known["limits"] = r.group("{message_bytes: 32MiB}", []string{"message_bytes"}, fields{
-		"message_bytes": text(r, &doc.MessageBytes, "a size such as 32MiB", ParseSize),
-	})
+	known["limits"] = r.limits(&doc.Config)
 	known["log_level"] = text(r, &doc.LogLevel, "a level such as info", ParseLogLevel)
 	known["log_payloads"] = text(r, &doc.LogPayloads, "true or false", ParseBool)
+	r.serverFields(known, &doc.Config)
+	r.listenFields(known, &doc.Listen)
 	r.mapping(root, "", documentKeys, known)
+}
+
+var nodeForm = regexp.MustCompile(`^[a-z0-9_]{1,32}$`)
+
+// parseNode allows what tells a node from the id behind it.
+func parseNode(s string) (string, error) {
+	if !nodeForm.MatchString(s) {
+		return "", fmt.Errorf("%s is not a node's name; write up to 32 of a-z, 0-9 and _", quoted(s))
+	}
+	return s, nil
 }
 
 // group reads a mapping inside the file.
@@ -110,13 +123,17 @@ func ParseBool(s string) (bool, error) {
 	return s == "true", nil
 }
 
-func (r *reader) stateDir(s string) (string, error) {
+// stateDir and path read paths, which start from the directory of the file.
+func (r *reader) stateDir(s string) (string, error) { return r.pathOf("directory", s) }
+func (r *reader) path(s string) (string, error)     { return r.pathOf("file", s) }
+
+func (r *reader) pathOf(what, s string) (string, error) {
 	if strings.TrimSpace(s) == "" || strings.ContainsRune(s, 0) {
-		return "", errors.New("this is not a directory; write a path, or remove the line")
+		return "", fmt.Errorf("this is not a %s; write a path, or remove the line", what)
 	}
-	dir, err := ExpandHome(s)
+	p, err := ExpandHome(s)
 	if err != nil {
 		return "", err
 	}
-	return fromFile(r.name, dir), nil
+	return fromFile(r.name, p), nil
 }

@@ -14,8 +14,12 @@ var mistakeLine = regexp.MustCompile(`^F:[1-9]\d*:[1-9]\d*: [^\n\r]+(; |\?$)`)
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(everyKey))
+	f.Add([]byte(everyServerKey))
 	for _, m := range mistakes {
 		f.Add([]byte(m.file[:min(len(m.file), 200)]))
+	}
+	for _, m := range append(serverMistakes, listenMistakes...) {
+		f.Add([]byte(m.file))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := Parse("F", data, nil)
@@ -38,9 +42,13 @@ func checkValid(t *testing.T, c Config) {
 	if c.StateDir != "" && c.StateDir != filepath.Clean(c.StateDir) {
 		t.Errorf("state_dir %q", c.StateDir)
 	}
-	if c.MessageBytes < leastMessage || c.MessageBytes > mostMessage {
-		t.Errorf("message_bytes %d", c.MessageBytes)
+	for key, n := range map[string]int64{"message_bytes": c.MessageBytes, "header_bytes": c.Listen.HeaderBytes} {
+		if e := extents[key]; n < e.least || n > e.most {
+			t.Errorf("%s %d", key, n)
+		}
 	}
+	checkServerParts(t, c)
+	checkListenParts(t, c.Listen)
 	if _, err := ParseLogLevel(c.LogLevel); err != nil {
 		t.Error(err)
 	}
@@ -53,6 +61,46 @@ func checkValid(t *testing.T, c Config) {
 			t.Errorf("pattern %q", tool.Pattern)
 		}
 		checkPolicy(t, tool.Policy)
+	}
+}
+
+func checkServerParts(t *testing.T, c Config) {
+	if _, err := ParseURL(c.URL); c.URL != "" && (err != nil || len(c.Command) > 0) {
+		t.Errorf("url %q, command %q: %v", c.URL, c.Command, err)
+	}
+	for _, h := range c.Headers {
+		if name, err := headerName(h.Name); err != nil || name != h.Name {
+			t.Errorf("header %q: %v", h.Name, err)
+		}
+		sources := slices.DeleteFunc([]string{h.value.text, h.value.env, h.value.file}, func(s string) bool { return s == "" })
+		if len(sources) != 1 {
+			t.Errorf("header %q has the sources %q", h.Name, sources)
+		}
+	}
+	for _, name := range c.ForwardHeaders {
+		if canonical, err := forwardName(name); err != nil || canonical != name {
+			t.Errorf("forward_headers %q: %v", name, err)
+		}
+	}
+}
+
+func checkListenParts(t *testing.T, l Listen) {
+	if _, err := ParseListen(l.Address); l.Address != "" && err != nil {
+		t.Errorf("listen %q: %v", l.Address, err)
+	}
+	if _, err := ParseEndpoint(l.Endpoint); err != nil {
+		t.Errorf("endpoint %q: %v", l.Endpoint, err)
+	}
+	if (l.TLS.Cert == "") != (l.TLS.Key == "") {
+		t.Errorf("tls %q", l.TLS)
+	}
+	if a := l.Auth; a.Tokens != "" && a.Issuer != "" || (a.Issuer == "") != (a.Audience == "") {
+		t.Errorf("auth %q", a)
+	}
+	for key, n := range map[string]int{"connections": l.Connections, "sessions": l.Sessions} {
+		if n < 1 || n > counts[key].most {
+			t.Errorf("%s %d", key, n)
+		}
 	}
 }
 

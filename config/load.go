@@ -27,13 +27,14 @@ func Load(path string, opts *Options) (Config, error) {
 // Parse is Load for a file that was read already. The name stands at the head
 // of every mistake, and a relative state_dir starts from its directory.
 func Parse(name string, data []byte, opts *Options) (Config, error) {
-	r := &reader{name: name}
+	r := &reader{name: name, places: map[string]place{}}
 	doc := document{Config: Default()}
 	if root := r.parse(data); root != nil {
 		r.document(root, &doc)
 	}
 	if len(r.mistakes) == 0 {
 		r.checkAfter(&doc)
+		r.checkServer(&doc)
 	}
 	if len(r.mistakes) > 0 {
 		return Config{}, r.err()

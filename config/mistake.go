@@ -36,6 +36,7 @@ func (m mistake) Error() string {
 type reader struct {
 	name     string
 	mistakes []mistake
+	places   map[string]place // of what was read, by path: tls.cert
 }
 
 func (r *reader) mistake(p place, format string, args ...any) {

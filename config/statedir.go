@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -38,16 +39,18 @@ func fromFile(file, path string) string {
 	return filepath.Join(filepath.Dir(file), path)
 }
 
-// DefaultStateDir is where the tasks of one wrapped server are kept if nobody
+// DefaultStateDir is where the tasks of one upstream server are kept if nobody
 // says otherwise. Only one process may hold a state directory, so it is one
-// for each command line, taken as written, and directory the server runs in:
+// for each server and working directory dir, and another one where hosts are
+// served over HTTP. Where hosts and server are both spoken to over HTTP, dir
+// does not matter: such a process may be started from anywhere.
 //
 //	$XDG_STATE_HOME/mcp-taskproxy/NAME-HASH   or ~/.local/state/...
 //	~/Library/Application Support/...         on macOS
 //	%LocalAppData%\...                        on Windows
 //
 // The error is for a user whose home directory is unknown.
-func DefaultStateDir(command []string, dir string) (string, error) {
+func (c Config) DefaultStateDir(dir string) (string, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		home = ""
@@ -56,7 +59,7 @@ func DefaultStateDir(command []string, dir string) (string, error) {
 	if root == "" {
 		return "", errors.New("no home directory to keep tasks in; set --state-dir or state_dir")
 	}
-	return filepath.Join(root, "mcp-taskproxy", stateName(command, dir)), nil
+	return filepath.Join(root, "mcp-taskproxy", c.stateName(dir)), nil
 }
 
 // stateRoot is "" if there is no home. A relative XDG_STATE_HOME is ignored,
@@ -80,22 +83,45 @@ func stateRoot(goos string, getenv func(string) string, home string) string {
 	return filepath.Join(home, ".local", "state")
 }
 
-// Fingerprint tells one wrapped server from others by its command line, taken
-// as written, and the directory it runs in, without giving either away.
-func Fingerprint(command []string, dir string) string {
+// Fingerprint tells one upstream server from others without giving away how:
+// by its URL, or by its command line, taken as written, and the directory dir
+// that it runs in.
+func (c Config) Fingerprint(dir string) string { return digest(c.server(dir)) }
+
+// server begins with a path for a command, and with a word for a URL.
+func (c Config) server(dir string) []string {
+	if c.URL != "" {
+		return []string{"url", c.URL}
+	}
+	return append([]string{dir}, c.Command...)
+}
+
+func digest(parts []string) string {
 	h := sha256.New()
-	for _, s := range append([]string{dir}, command...) {
+	for _, s := range parts {
 		fmt.Fprintf(h, "%d:%s", len(s), s) // with lengths: ["a b"] and ["a", "b"] differ
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func stateName(command []string, dir string) string {
-	name := "server"
-	if len(command) > 0 {
-		name = safeName(command[0])
+func (c Config) stateName(dir string) string {
+	parts := c.server(dir)
+	if c.Listen.Address != "" {
+		parts = append([]string{"listen"}, parts...)
+	} else if c.URL != "" {
+		parts = append(parts, dir)
 	}
-	return name + "-" + Fingerprint(command, dir)[:8]
+	return c.serverName() + "-" + digest(parts)[:8]
+}
+
+func (c Config) serverName() string {
+	if u, err := url.Parse(c.URL); err == nil && c.URL != "" {
+		return safeName(u.Hostname())
+	}
+	if len(c.Command) > 0 {
+		return safeName(c.Command[0])
+	}
+	return "server"
 }
 
 // safeName makes the program's name fit for a directory on every system.

@@ -23,11 +23,14 @@ var spans = map[string]span{
 	"poll_interval": {time.Millisecond, time.Hour, "1s"},
 	"max_run":       {0, 365 * day, "24h"},
 	"stall":         {0, 365 * day, "10m"},
+
+	"session_idle":   {time.Second, 7 * day, "10m"},
+	"header_timeout": {100 * time.Millisecond, 10 * time.Minute, "10s"},
 }
 
 // ParseDuration reads the value of one of the settings after, ttl,
-// poll_interval, max_run and stall (the key gives the bounds; others panic).
-// A duration is a number and a unit, or several: 500ms, 5s, 1.5h, 1h30m, 7d.
+// poll_interval, max_run, stall, session_idle and header_timeout (the key gives
+// the bounds; others panic). A duration is a number and a unit, or several: 500ms, 5s, 1.5h, 1h30m, 7d.
 // Units are ms, s, m, h and d, which is 24 hours; the sum is whole
 // milliseconds. The error says what is wrong and what to write instead, but
 // not which setting or flag it was.

@@ -37,12 +37,12 @@ func TestBoundsOfDurations(t *testing.T) {
 
 func TestSizesOfEveryUnit(t *testing.T) {
 	for text, want := range map[string]int64{"1024B": 1024, "1KiB": 1024, "32MiB": 32 << 20, "1GiB": 1 << 30} {
-		if got, err := ParseSize(text); err != nil || got != want {
+		if got, err := ParseSize("message_bytes", text); err != nil || got != want {
 			t.Errorf("%s: %v, %v; want %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "1023B", "2GiB", "MiB", "1 MiB", "1mib", "9223372036854775808B", "9223372036854775807GiB"} {
-		if got, err := ParseSize(text); err == nil {
+		if got, err := ParseSize("message_bytes", text); err == nil {
 			t.Errorf("%q: %d", text, got)
 		}
 	}

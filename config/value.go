@@ -45,7 +45,9 @@ func (r *reader) entries(n *ast.MappingNode, path string, read func(key string, 
 			continue
 		}
 		seen[key] = at(t).line
-		read(key, value{path + element(key), position(entry), entry.Value}, at(t))
+		v := value{path + element(key), position(entry), entry.Value}
+		r.places[v.path] = v.at
+		read(key, v, at(t))
 	}
 }
 
@@ -101,6 +103,27 @@ func text[T any](r *reader, dst *T, want string, parse func(string) (T, error)) 
 			return
 		}
 		*dst = got
+	}
+}
+
+// list reads a list of texts, each as parse wants it and none twice.
+func (r *reader) list(dst *[]string, want string, parse func(string) (string, error)) func(value) {
+	add := func(s string) ([]string, error) {
+		one, err := parse(s)
+		if err == nil && slices.Contains(*dst, one) {
+			err = fmt.Errorf("%s is there twice; remove one", quoted(one))
+		}
+		return append(*dst, one), err
+	}
+	return func(v value) {
+		all, ok := v.node.(*ast.SequenceNode)
+		if !ok {
+			r.mistake(v.at, "%s: a list belongs here; write [%s]", v.path, want)
+			return
+		}
+		for _, n := range all.Values {
+			text(r, dst, want, add)(value{v.path, at(n.GetToken()), n})
+		}
 	}
 }
 

@@ -27,6 +27,16 @@ func (r *run) progress(m wire.Message) {
 	}
 }
 
+// aside takes what else the server sends on the call's own stream: there is no
+// place for it on a task (Tasks extension, Task Notifications).
+func (r *run) aside(m wire.Message) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.task.ID == "" && r.stage != ended && r.req.Aside != nil {
+		r.req.Aside(m)
+	}
+}
+
 func (r *run) touch(params []byte) {
 	r.proxy.opts.Store.Touch(r.task.ID, short(statusMessage(params)), progressMeta(params))
 }

@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"context"
+	"maps"
+	"net/http"
 	"sync"
 
 	"github.com/rs/zerolog"
@@ -36,13 +38,13 @@ type Proxy struct {
 
 	mu      sync.Mutex
 	running map[string]*run // tasks at work in this process, by id
-	clients []*upstream.Client
+	clients map[*upstream.Client]bool
 	closed  bool
 }
 
 // New returns a proxy that does nothing yet. The caller must Close it.
 func New(opts Options) *Proxy {
-	p := &Proxy{opts: opts, running: map[string]*run{}}
+	p := &Proxy{opts: opts, running: map[string]*run{}, clients: map[*upstream.Client]bool{}}
 	p.ctx, p.stop = context.WithCancelCause(context.Background())
 	return p
 }
@@ -55,11 +57,21 @@ func (p *Proxy) Dial(hello upstream.Hello, handler upstream.Handler) *upstream.C
 	client := upstream.New(opts)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.clients = append(p.clients, client)
+	p.clients[client] = true
 	if p.closed {
 		client.Close(p.ctx) // it has nothing to end, and begins nothing any more
 	}
 	return client
+}
+
+// Hangup ends a session that [Proxy.Dial] made, before the proxy's own end:
+// what is unanswered on it gets an error. It waits for that; if ctx ends first
+// the server is killed.
+func (p *Proxy) Hangup(ctx context.Context, client *upstream.Client) {
+	client.Close(ctx)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.clients, client)
 }
 
 // Request is one request of a host, complete in itself.
@@ -72,9 +84,17 @@ type Request struct {
 	Owner string
 	// Tasks says that the host declared tasks for this request.
 	Tasks bool
+	// Header is what the host's owner passes on to a server over HTTP. It is
+	// used while the call runs and never stored.
+	Header http.Header
 	// Progress takes the upstream's progress notifications; nil if the host
 	// gave no progress token. Not called after Reply or ReplyTask.
 	Progress func(wire.Message)
+	// Aside and Ask take what the server sends on the request's own stream,
+	// where it has one: other notifications, and questions. Nil leaves both to
+	// the session's handler. Neither is called after Reply or ReplyTask.
+	Aside func(wire.Message)
+	Ask   func(m wire.Message, answer func(wire.Message))
 	// Reply takes the response, under some id. One of Reply and ReplyTask is
 	// called once, from any goroutine, unless the host cancels first.
 	Reply func(wire.Message)
@@ -95,7 +115,9 @@ func (p *Proxy) Handle(r *Request) (cancel func(notice wire.Message)) {
 
 // forward passes a request straight through.
 func (p *Proxy) forward(r *Request) (cancel func(notice wire.Message)) {
-	up := &upstream.Request{Message: r.Message, Caller: r.Caller, Notify: r.Progress}
+	up := &upstream.Request{
+		Message: r.Message, Caller: r.Caller, Header: r.Header, Notify: r.Progress, Aside: r.Aside, Ask: r.Ask,
+	}
 	up.Reply = func(m wire.Message, err *upstream.Error) { r.Reply(response(m, err)) }
 	r.Upstream.Send(up)
 	return func(notice wire.Message) { r.Upstream.Cancel(up, notice) }
@@ -141,10 +163,10 @@ func (p *Proxy) Close(ctx context.Context) {
 	p.stop(errShutdown)
 	p.mu.Lock()
 	p.closed = true
-	clients := p.clients
+	clients := maps.Clone(p.clients)
 	p.mu.Unlock()
 	var closing sync.WaitGroup
-	for _, c := range clients {
+	for c := range clients {
 		closing.Go(func() { c.Close(ctx) })
 	}
 	closing.Wait()

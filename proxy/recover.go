@@ -12,9 +12,10 @@ import (
 // Recover settles the tasks that an earlier process left behind; call it once,
 // before any host is served. What was sent and never answered has failed, its
 // outcome unknown: it is not sent again. What was stored but never sent runs
-// now, over client, if it was meant for this server; another server's waits for
-// a proxy of that one, or for the next start after its max_run.
-func (p *Proxy) Recover(client *upstream.Client) {
+// now, over the session that dial names for its owner and its sender, if it was
+// meant for this server; another server's waits for a proxy of that one, or for
+// the next start after its max_run.
+func (p *Proxy) Recover(dial func(owner string, sender upstream.Caller) *upstream.Client) {
 	var writes sync.WaitGroup // together they share their syncs
 	defer writes.Wait()
 	for _, task := range p.opts.Store.Running() {
@@ -24,7 +25,7 @@ func (p *Proxy) Recover(client *upstream.Client) {
 		case task.MaxRun > 0 && time.Since(task.CreatedAt) > task.MaxRun:
 			writes.Go(func() { p.abandon(task, tooLong(task.MaxRun), upstream.NotDispatched) })
 		case task.Upstream == p.opts.Identity && p.enter():
-			p.resume(task, client)
+			p.resume(task, dial)
 		}
 	}
 }
@@ -38,8 +39,9 @@ func (p *Proxy) abandon(task taskstate.Task, cause error, outcome upstream.Outco
 	log.Warn().Str("outcome", string(outcome)).Msg("a task of an earlier process has failed")
 }
 
-func (p *Proxy) resume(task taskstate.Task, client *upstream.Client) {
+func (p *Proxy) resume(task taskstate.Task, dial func(string, upstream.Caller) *upstream.Client) {
 	message, caller, err := decodeRequest(task.Request)
+	client := dial(task.Owner, caller)
 	r := p.newRun(&Request{Message: message, Caller: caller, Upstream: client, Owner: task.Owner}, task.Tool, policyOf(task))
 	r.begin(func() {
 		if err != nil {

@@ -33,6 +33,7 @@ type run struct {
 	answered      chan answer       // one, from the upstream session
 	hostCancelled chan wire.Message // one, while the call is no task
 	alive         chan struct{}     // signs of life from the server
+	release       func()            // of the upstream session, which the run keeps
 
 	mu    sync.Mutex // also held while progress goes to the host
 	stage stage
@@ -56,7 +57,10 @@ type answer struct {
 
 func (p *Proxy) newRun(req *Request, tool string, policy Policy) *run {
 	r := &run{proxy: p, req: req, tool: tool, policy: policy}
-	r.up = &upstream.Request{Message: req.Message, Caller: req.Caller, Notify: r.progress, Reply: r.answer}
+	r.up = &upstream.Request{
+		Message: req.Message, Caller: req.Caller, Header: req.Header,
+		Notify: r.progress, Aside: r.aside, Ask: req.Ask, Reply: r.answer,
+	}
 	return r
 }
 
@@ -71,6 +75,7 @@ func (r *run) leaveQuick(next stage) bool {
 		r.log = r.proxy.opts.Log.With().Str("tool", r.tool).Logger()
 		r.answered, r.hostCancelled, r.alive = make(chan answer, 1), make(chan wire.Message, 1), make(chan struct{}, 1)
 		r.ctx, r.end = context.WithCancelCause(r.proxy.ctx)
+		r.release = r.req.Upstream.Keep()
 	}
 	return true
 }
@@ -88,6 +93,7 @@ func (r *run) begin(life func()) {
 func (r *run) over() {
 	if r.end != nil {
 		r.end(nil)
+		r.release()
 	}
 	r.proxy.work.Done()
 }

@@ -44,8 +44,8 @@ func (b *bridge) serve(x exchange) canceller {
 func (b *bridge) forward(x exchange) canceller {
 	s := b.session
 	return canceller(s.Proxy.Handle(&proxy.Request{
-		Message: x.request, Caller: b.caller(), Upstream: s.client, Progress: progressTo(x),
-		Reply: func(m wire.Message) { x.reply(toInitializeEra(m)) },
+		Message: x.request, Caller: b.caller(), Upstream: s.client, Header: x.header, Progress: progressTo(x),
+		Reply: func(m wire.Message) { x.reply(toInitializeEra(m)) }, Aside: x.notify,
 	}))
 }
 
@@ -60,8 +60,11 @@ func (b *bridge) caller() upstream.Caller {
 // toInitializeEra takes from a result what only the stateless era knows.
 func toInitializeEra(m wire.Message) wire.Message {
 	result := m.Result()
-	if result == nil {
+	switch {
+	case result == nil:
 		return m
+	case isTask(result):
+		return foreignTask()
 	}
 	result = wire.Delete(result, "resultType", "ttlMs", "cacheScope")
 	return m.With(wire.Changes{Result: wire.DeleteIn(result, "_meta", metaServerInfo)})

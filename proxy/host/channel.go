@@ -44,7 +44,10 @@ func (o Options) withDefaults() Options {
 // on goroutines of their own.
 type channel struct {
 	Options
-	send func(wire.Message)
+	// owner is whose requests come this way; empty for whoever runs the
+	// process.
+	owner string
+	send  func(wire.Message)
 	// hold says whether more messages are to come at once.
 	hold func(more bool)
 
@@ -53,8 +56,8 @@ type channel struct {
 	work   sync.WaitGroup
 }
 
-func newChannel(opts Options, send func(wire.Message), hold func(bool)) *channel {
-	c := &channel{Options: opts, send: send, hold: hold}
+func newChannel(opts Options, owner string, send func(wire.Message), hold func(bool)) *channel {
+	c := &channel{Options: opts, owner: owner, send: send, hold: hold}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
 }

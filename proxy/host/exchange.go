@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"maps"
+	"net/http"
 	"slices"
 	"sync"
 
@@ -16,8 +17,11 @@ type exchange struct {
 	// reply takes the response under any id; the host gets it under its own.
 	// A reply after the host's cancellation is dropped: then it returns false.
 	reply func(wire.Message) bool
-	// notify takes a notification that belongs to the request.
+	// notify takes a notification that belongs to the request, and in the
+	// initialize era a question.
 	notify func(wire.Message)
+	// header is what came with the request over HTTP and is passed on.
+	header http.Header
 }
 
 func (x exchange) fail(err *wire.Error) { x.reply(wire.Failure(noID, err)) }

@@ -37,7 +37,7 @@ func newSession(c *channel, params []byte) *session {
 	hello := c.hello(upstream.Initialize)
 	hello.Params = params
 	s.client = c.Proxy.Dial(hello, upstream.Handler{
-		Notification: s.fromUpstream, Request: s.questions.ask, More: c.hold, Lost: s.questions.withdrawAll,
+		Notification: s.fromUpstream, Request: s.asked, More: c.hold, Lost: s.questions.withdrawAll,
 	})
 	s.bridge = newBridge(s)
 	return s
@@ -68,12 +68,16 @@ func (s *session) welcome(desc upstream.Description) wire.Message {
 	if v, _ := wire.String(version); !slices.Contains(initializeVersions, v) {
 		version = wire.Quote(initializeVersions[0])
 	}
+	info := desc.ServerInfo
+	if info == nil { // required here, and not there
+		info = proxyInfo(s.Version)
+	}
 	result := []byte("{}")
 	for _, m := range []struct {
 		name  string
 		value []byte
 	}{
-		{"instructions", desc.Instructions}, {"serverInfo", desc.ServerInfo},
+		{"instructions", desc.Instructions}, {"serverInfo", info},
 		{"capabilities", withoutTasks(desc.Capabilities)}, {"protocolVersion", version},
 	} {
 		if m.value != nil {
@@ -91,8 +95,10 @@ func (s *session) serve(x exchange) canceller {
 		return s.bridge.serve(x)
 	}
 	return canceller(s.Proxy.Handle(&proxy.Request{
-		Message: x.request, Caller: s.caller, Upstream: s.client,
+		Message: x.request, Caller: s.caller, Upstream: s.client, Header: x.header,
 		Progress: progressTo(x), Reply: func(m wire.Message) { x.reply(m) },
+		Aside: func(m wire.Message) { s.fromServer(m, x.notify) },
+		Ask:   func(m wire.Message, answer func(wire.Message)) { s.questions.ask(m, answer, x.notify) },
 	}))
 }
 
@@ -121,12 +127,18 @@ func (s *session) response(m wire.Message) { s.questions.answer(m) }
 
 // fromUpstream passes on what the server sends of its own accord. The one
 // thing to translate is which of its questions it withdraws.
-func (s *session) fromUpstream(m wire.Message) {
+func (s *session) fromUpstream(m wire.Message) { s.fromServer(m, s.sendBehind) }
+
+func (s *session) fromServer(m wire.Message, send func(wire.Message)) {
 	if m.Method() == "notifications/cancelled" {
 		s.questions.withdraw(m)
 		return
 	}
-	s.sendBehind(m)
+	send(m)
+}
+
+func (s *session) asked(m wire.Message, answer func(wire.Message)) {
+	s.questions.ask(m, answer, s.sendBehind)
 }
 
 // sendBehind keeps what the server sends of its own accord behind the answer to

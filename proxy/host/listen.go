@@ -18,7 +18,8 @@ type subscription struct {
 
 	mu           sync.Mutex
 	acknowledged bool
-	ended        bool
+	over         bool           // the server ended it
+	ended        bool           // nothing is sent any more
 	early        []wire.Message // came before the acknowledgement, go out after it
 }
 
@@ -40,7 +41,7 @@ func (s *stateless) listen(x exchange, from sender) canceller {
 	sub := &subscription{x: x}
 	sub.listen = &upstream.Listen{
 		Filter: wire.Delete(filter, "taskIds"), Caller: from.caller,
-		Notify: sub.notify, Ended: func() { s.endSubscription(sub) },
+		Notify: sub.notify, Ended: func() { s.overSubscription(sub) },
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	sub.cancel = cancel
@@ -63,14 +64,17 @@ func (s *stateless) begin(ctx context.Context, sub *subscription) {
 	if accepted == nil {
 		accepted = []byte("{}")
 	}
-	sub.acknowledge(accepted)
+	if sub.acknowledge(accepted) {
+		s.endSubscription(sub)
+	}
 }
 
-func (sub *subscription) acknowledge(accepted []byte) {
+// acknowledge reports whether the server has ended the subscription meanwhile.
+func (sub *subscription) acknowledge(accepted []byte) (over bool) {
 	sub.mu.Lock()
 	defer sub.mu.Unlock()
 	if sub.ended {
-		return
+		return false
 	}
 	sub.acknowledged = true
 	sub.send(wire.Notification("notifications/subscriptions/acknowledged", wire.Set(nil, "notifications", accepted)))
@@ -78,6 +82,19 @@ func (sub *subscription) acknowledge(accepted []byte) {
 		sub.send(m)
 	}
 	sub.early = nil
+	return sub.over
+}
+
+// overSubscription is for the server's end of it: behind the acknowledgement,
+// which is the first message on it.
+func (s *stateless) overSubscription(sub *subscription) {
+	sub.mu.Lock()
+	sub.over = true
+	acknowledged := sub.acknowledged
+	sub.mu.Unlock()
+	if acknowledged {
+		s.endSubscription(sub)
+	}
 }
 
 func (sub *subscription) notify(m wire.Message) {

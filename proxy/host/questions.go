@@ -27,13 +27,14 @@ func newQuestions(send func(wire.Message)) *questions {
 	return &questions{send: send, open: map[string]question{}}
 }
 
-func (q *questions) ask(m wire.Message, answer func(wire.Message)) {
+// ask sends a question by the way that it belongs to.
+func (q *questions) ask(m wire.Message, answer func(wire.Message), send func(wire.Message)) {
 	q.mu.Lock()
 	q.last++
 	id := strconv.AppendInt(nil, q.last, 10)
 	q.open[string(id)] = question{m.ID(), answer}
 	q.mu.Unlock()
-	q.send(m.With(wire.Changes{ID: id}))
+	send(m.With(wire.Changes{ID: id}))
 }
 
 // answer passes the host's response to whoever asked; others are dropped.

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
 // cacheable are the methods whose results carry caching hints (revision
@@ -21,10 +22,14 @@ func (s *stateless) complete(method string, m wire.Message) wire.Message {
 		return modernError(m)
 	}
 	result := m.Result()
-	if !wire.IsObject(result) {
+	switch {
+	case !wire.IsObject(result):
 		return m
+	case isTask(result):
+		return foreignTask()
 	}
 	if method == "tools/list" {
+		s.tools.learn(result)
 		result = withoutExecution(result)
 	}
 	return m.With(wire.Changes{Result: s.identify(completed(method, result))})
@@ -50,6 +55,20 @@ func completed(method string, result []byte) []byte {
 func isInterim(result []byte) bool {
 	kind := wire.Get(result, "resultType")
 	return kind != nil && string(kind) != `"complete"`
+}
+
+// isTask: a server that was never told of the extension must not answer with a
+// task, and a client has no use for one that it does not know (Tasks extension,
+// Capability Negotiation).
+func isTask(result []byte) bool { return string(wire.Get(result, "resultType")) == `"task"` }
+
+func foreignTask() wire.Message {
+	return wire.Failure(noID, &wire.Error{
+		Code: wire.CodeInternal,
+		Message: "The upstream server answered with a task, although it was not asked for one, and the task cannot be followed. " +
+			upstream.Unknown.Sentence(),
+		Data: map[string]any{"reason": "unsupported_result", "outcome": upstream.Unknown},
+	})
 }
 
 // identify adds the upstream server's name to the result's _meta, if it is

@@ -22,12 +22,18 @@ type stateless struct {
 	mu     sync.Mutex
 	closed bool
 	subs   map[*subscription]bool
-	levels [8]int // unanswered requests that want log messages, by level
+	logs   []*logWish // of unanswered requests, in their order
+
+	tools *toolbox // nil where messages have no headers
 }
 
-func newStateless(c *channel) *stateless {
+// newStateless serves senders with these capabilities; nil where they may
+// differ from request to request.
+func newStateless(c *channel, capabilities []byte) *stateless {
 	s := &stateless{channel: c, subs: map[*subscription]bool{}}
-	s.client = c.Proxy.Dial(c.hello(upstream.Stateless), upstream.Handler{Notification: s.fromUpstream, More: c.hold})
+	hello := c.hello(upstream.Stateless)
+	hello.Capabilities = capabilities
+	s.client = c.Proxy.Dial(hello, upstream.Handler{Notification: s.fromUpstream, More: c.hold})
 	return s
 }
 
@@ -39,6 +45,10 @@ var removed = map[string]bool{
 	"tasks/result": true, "tasks/list": true,
 }
 
+func removedMethod(m wire.Message) *wire.Error {
+	return wire.Errorf(wire.CodeMethodNotFound, "%s does not exist in revision %s.", m.Method(), statelessVersions[0])
+}
+
 func (s *stateless) serve(x exchange) canceller {
 	from, err := readSender(x.request)
 	if err != nil {
@@ -47,7 +57,7 @@ func (s *stateless) serve(x exchange) canceller {
 	}
 	switch method := x.request.Method(); {
 	case removed[method]:
-		x.fail(wire.Errorf(wire.CodeMethodNotFound, "%s does not exist in revision %s.", method, statelessVersions[0]))
+		x.fail(removedMethod(x.request))
 	case method == "server/discover":
 		return s.discover(x)
 	case method == "tasks/get" || method == "tasks/update":
@@ -63,11 +73,10 @@ func (s *stateless) serve(x exchange) canceller {
 }
 
 func (s *stateless) forward(x exchange, from sender) canceller {
-	s.wantLogs(from.logLevel, 1)
-	over := sync.OnceFunc(func() { s.wantLogs(from.logLevel, -1) })
+	over := s.wantLogs(x, from.logLevel)
 	cancel := s.Proxy.Handle(&proxy.Request{
-		Message: x.request, Caller: from.caller, Upstream: s.client, Owner: owner, Tasks: from.tasks,
-		Progress:  progressTo(x),
+		Message: x.request, Caller: from.caller, Upstream: s.client, Owner: s.owner, Tasks: from.tasks,
+		Header: x.header, Progress: progressTo(x), Aside: func(m wire.Message) { aside(x, from, m) },
 		Reply:     func(m wire.Message) { over(); x.reply(s.complete(x.request.Method(), m)) },
 		ReplyTask: func(t taskstate.Task) bool { over(); return x.result(s.identify(handle(t))) },
 	})
@@ -86,41 +95,13 @@ func (s *stateless) notification(m wire.Message) {
 // subscriptions only, log messages only while a request that asked for them is
 // unanswered (revision 2026-07-28, Subscriptions; Logging).
 func (s *stateless) fromUpstream(m wire.Message) {
-	switch m.Method() {
-	case "notifications/tools/list_changed", "notifications/prompts/list_changed",
-		"notifications/resources/list_changed", "notifications/resources/updated",
-		"notifications/cancelled", "notifications/tasks/status":
-	case "notifications/message":
-		if s.logWanted(m) {
-			s.send(m)
-		}
+	switch {
+	case changes[m.Method()]:
+	case m.Method() == "notifications/message":
+		s.log(m)
 	default:
 		s.send(m)
 	}
-}
-
-func (s *stateless) wantLogs(level, by int) {
-	if level < 0 {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.levels[level] += by
-}
-
-func (s *stateless) logWanted(m wire.Message) bool {
-	level, _ := wire.String(wire.Get(m.Params(), "level"))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i, name := range logLevels {
-		if s.levels[i] > 0 {
-			return true
-		}
-		if name == level {
-			break
-		}
-	}
-	return false
 }
 
 // connectError explains why there is no upstream server to speak to.

@@ -30,8 +30,8 @@ type Stdio struct {
 // NewStdio makes an edge. Call Serve once, then Finish, and then Close.
 func NewStdio(in io.Reader, out io.Writer, opts Options) *Stdio {
 	s := &Stdio{in: in, out: wire.NewLineWriter(out), inflight: newInflight(), finished: make(chan struct{})}
-	s.channel = newChannel(opts.withDefaults(), s.write, s.out.Hold)
-	s.stateless = newStateless(s.channel)
+	s.channel = newChannel(opts.withDefaults(), "", s.write, s.out.Hold)
+	s.stateless = newStateless(s.channel, nil)
 	return s
 }
 

@@ -35,19 +35,16 @@ func (s *stateless) taskRequest(x exchange, from sender) {
 func (s *stateless) serveTask(method, id string, params []byte) ([]byte, *wire.Error) {
 	switch method {
 	case "tasks/cancel":
-		return acknowledgement, taskError(s.Proxy.CancelTask(owner, id), id)
+		return acknowledgement, taskError(s.Proxy.CancelTask(s.owner, id), id)
 	case "tasks/update":
 		return s.updateTask(id, params)
 	}
-	task, err := s.Proxy.Task(owner, id)
+	task, err := s.Proxy.Task(s.owner, id)
 	if err != nil {
 		return nil, taskError(err, id)
 	}
 	return detailed(task), nil
 }
-
-// owner of every task on stdio: whoever runs the process.
-const owner = ""
 
 // acknowledgement is the empty answer to tasks/update and tasks/cancel.
 var acknowledgement = []byte(`{"resultType":"complete"}`)
@@ -58,7 +55,7 @@ func (s *stateless) updateTask(id string, params []byte) ([]byte, *wire.Error) {
 	if !wire.IsObject(wire.Get(params, "inputResponses")) {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "params.inputResponses is required: an object.")
 	}
-	_, err := s.Proxy.Task(owner, id)
+	_, err := s.Proxy.Task(s.owner, id)
 	return acknowledgement, taskError(err, id)
 }
 

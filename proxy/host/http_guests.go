@@ -1,0 +1,231 @@
+package host
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
+)
+
+// guests are those who have a session with the upstream server over HTTP, by
+// the id of their own session, or by owner and capabilities.
+type guests struct {
+	opts HTTPOptions
+	work sync.WaitGroup // ends of sessions
+
+	mu     sync.Mutex
+	byKey  map[string]*guest
+	closed bool
+}
+
+// guest has one session with the upstream server: a host in a session of the
+// initialize era, or all stateless requests of one owner that declare the same
+// capabilities.
+type guest struct {
+	key       string
+	owner     string
+	client    *upstream.Client
+	channel   *channel
+	inflight  *inflight
+	stateless *stateless // nil in a session
+	session   *session   // nil for stateless requests
+	streams   *streams   // of a session
+
+	// Under guests.mu.
+	uses int // requests and streams being served
+	used time.Time
+}
+
+func newGuests(opts HTTPOptions) *guests {
+	return &guests{opts: opts, byKey: map[string]*guest{}}
+}
+
+// stay is the guest for stateless requests. It is found or made, however many
+// there are.
+func (gs *guests) stay(owner string, capabilities []byte) (g *guest, leave func()) {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	key := statelessKey(owner, capabilities)
+	if gs.byKey[key] == nil {
+		gs.byKey[key] = gs.newStateless(key, owner, capabilities)
+	}
+	return gs.useLocked(gs.byKey[key])
+}
+
+// stateless is stay within the limit.
+func (gs *guests) stateless(owner string, capabilities []byte) (g *guest, leave func(), err *wire.Error) {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	key := statelessKey(owner, capabilities)
+	if gs.byKey[key] == nil {
+		if err := gs.makeRoomLocked(); err != nil {
+			return nil, nil, err
+		}
+		gs.byKey[key] = gs.newStateless(key, owner, capabilities)
+	}
+	g, leave = gs.useLocked(gs.byKey[key])
+	return g, leave, nil
+}
+
+// open makes a session of the initialize era.
+func (gs *guests) open(owner string, params []byte) (g *guest, leave func(), err *wire.Error) {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	if err := gs.makeRoomLocked(); err != nil {
+		return nil, nil, err
+	}
+	g = gs.newSession(gs.newID(), owner, params)
+	gs.byKey[g.key] = g
+	g, leave = gs.useLocked(g)
+	return g, leave, nil
+}
+
+// newID is visible ASCII and cannot be guessed (revision 2025-11-25,
+// Transports, Session Management).
+func (gs *guests) newID() string {
+	if gs.opts.Node == "" {
+		return rand.Text()
+	}
+	return gs.opts.Node + "-" + rand.Text()
+}
+
+// enter finds an owner's session by its id.
+func (gs *guests) enter(id, owner string) (g *guest, leave func(), ok bool) {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	g = gs.byKey[id]
+	if g == nil || g.owner != owner || g.session == nil {
+		return nil, nil, false
+	}
+	g, leave = gs.useLocked(g)
+	return g, leave, true
+}
+
+func (gs *guests) useLocked(g *guest) (*guest, func()) {
+	g.uses++
+	return g, sync.OnceFunc(func() {
+		gs.mu.Lock()
+		defer gs.mu.Unlock()
+		g.uses--
+		g.used = time.Now()
+	})
+}
+
+// statelessKey tells no session id from it: those have no slash. Capabilities
+// that differ in spelling only are the same.
+func statelessKey(owner string, capabilities []byte) string {
+	var value any
+	if json.Unmarshal(wire.DeleteIn(capabilities, "extensions", tasksExtension), &value) == nil {
+		if canonical, err := json.Marshal(value); err == nil {
+			capabilities = canonical
+		}
+	}
+	return fmt.Sprintf("%s/%x", owner, sha256.Sum256(capabilities))
+}
+
+// makeRoomLocked ends the session that has been idle longest if there are as
+// many as may be.
+func (gs *guests) makeRoomLocked() *wire.Error {
+	if len(gs.byKey) < gs.opts.Sessions {
+		return nil
+	}
+	idle := gs.idleLocked(0)
+	if len(idle) == 0 {
+		return tooManySessions(gs.opts.Sessions)
+	}
+	gs.removeLocked(slices.MaxFunc(idle, func(a, b *guest) int { return b.used.Compare(a.used) }))
+	return nil
+}
+
+func tooManySessions(limit int) *wire.Error {
+	return &wire.Error{
+		Code: wire.CodeInternal,
+		Message: fmt.Sprintf("All %d sessions with the upstream server are in use (limits.sessions). %s",
+			limit, upstream.NotDispatched.Sentence()),
+		Data: map[string]any{"reason": "limit", "limit": "sessions", "outcome": upstream.NotDispatched},
+	}
+}
+
+// idleLocked are those that nobody has used for that long, and that have
+// nothing to do: a task keeps its session.
+func (gs *guests) idleLocked(atLeast time.Duration) (idle []*guest) {
+	for _, g := range gs.byKey {
+		if since := g.client.IdleFor(); g.uses == 0 && since > 0 && min(since, time.Since(g.used)) >= atLeast {
+			idle = append(idle, g)
+		}
+	}
+	return idle
+}
+
+// remove ends a guest's session and what is open in it.
+func (gs *guests) remove(g *guest) {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	gs.removeLocked(g)
+}
+
+func (gs *guests) removeLocked(g *guest) {
+	if gs.byKey[g.key] != g || gs.closed {
+		return
+	}
+	delete(gs.byKey, g.key)
+	gs.work.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), hangupGrace)
+		defer cancel()
+		g.leave()
+		gs.opts.Proxy.Hangup(ctx, g.client)
+	})
+}
+
+// hangupGrace is how long an upstream server has to leave by itself.
+const hangupGrace = 5 * time.Second
+
+func (gs *guests) sweepUntil(ctx context.Context) {
+	tick := time.NewTicker(max(gs.opts.SessionIdle/10, 10*time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			gs.sweep()
+		}
+	}
+}
+
+func (gs *guests) sweep() {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	for _, g := range gs.idleLocked(gs.opts.SessionIdle) {
+		gs.opts.Log.Debug().Dur("idle", gs.opts.SessionIdle).Msg("ending an idle session")
+		gs.removeLocked(g)
+	}
+}
+
+func (gs *guests) all() (all []*guest) {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	for _, g := range gs.byKey {
+		all = append(all, g)
+	}
+	return all
+}
+
+// close waits for what was removed and ends what the others have begun, but
+// not their sessions with the server.
+func (gs *guests) close() {
+	gs.mu.Lock()
+	gs.closed = true
+	gs.mu.Unlock()
+	for _, g := range gs.all() {
+		g.leave()
+	}
+	gs.work.Wait()
+}
