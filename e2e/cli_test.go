@@ -55,7 +55,7 @@ func invoke(t *testing.T, c invocation) (stderr string, status int) {
 	return strings.TrimSuffix(text, "\n"), cmd.ProcessState.ExitCode()
 }
 
-const noServer = "mcp-taskproxy: no server to start; write its command after --: mcp-taskproxy -- COMMAND [ARG...]"
+const noServer = "mcp-taskproxy: no server to start or speak to; write its command after --, mcp-taskproxy -- COMMAND [ARG...], or its address, mcp-taskproxy --url URL"
 
 var refused = []invocation{
 	{name: "nothing at all", Want: noServer},
@@ -116,15 +116,18 @@ var refused = []invocation{
 
 func TestWrongInvocationsSayWhatToWrite(t *testing.T) {
 	for _, c := range refused {
-		t.Run(c.name, func(t *testing.T) {
-			stderr, status := invoke(t, c)
-			if diff := cmp.Diff(c.Want, stderr); diff != "" {
-				t.Error(diff)
-			}
-			if status != 2 {
-				t.Errorf("exit status %d, want 2", status)
-			}
-		})
+		t.Run(c.name, func(t *testing.T) { checkRefused(t, c) })
+	}
+}
+
+func checkRefused(t *testing.T, c invocation) {
+	t.Helper()
+	stderr, status := invoke(t, c)
+	if diff := cmp.Diff(c.Want, stderr); diff != "" {
+		t.Error(diff)
+	}
+	if status != 2 {
+		t.Errorf("exit status %d, want 2", status)
 	}
 }
 
@@ -152,6 +155,7 @@ func TestUnexecutableProgramIsNamed(t *testing.T) {
 func TestWhatPeopleAskForIsOnStderr(t *testing.T) {
 	for _, c := range []invocation{
 		{Args: []string{"--help"}, Want: "mcp-taskproxy [flags] -- COMMAND [ARG...]"},
+		{Args: []string{"--help"}, Want: "mcp-taskproxy [flags] --listen HOST:PORT (-- COMMAND [ARG...] | --url URL)"},
 		{Args: []string{"-h", "--", "x"}, Want: "MCP_TASKPROXY_STATE_DIR"},
 		{Args: []string{"--version"}, Want: "mcp-taskproxy version "},
 		{Args: []string{"config", "--help"}, Want: "check"},

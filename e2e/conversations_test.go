@@ -5,6 +5,34 @@ import (
 	"testing"
 )
 
+// transport is a way in which a conversation can be held.
+type transport struct {
+	name string
+	// http says that the host is over HTTP, not on stdio.
+	http bool
+	// server is what speaks for the fixture over HTTP; nil if it is a child
+	// process of the proxy.
+	server func(testing.TB, []string) string
+	sparse bool // only for conversations that ask for pairs
+}
+
+var transports = []transport{
+	{name: "proxied"},
+	{name: "host over http", http: true},
+	{name: "server over http", server: startModernFront},
+	{name: "server over sse", server: startSSEFront, sparse: true},
+	{name: "both over http", http: true, server: startModernFront, sparse: true},
+	{name: "http and sse", http: true, server: startSSEFront, sparse: true},
+}
+
+// startModernFront speaks the fixture's own era over Streamable HTTP.
+func startModernFront(t testing.TB, argv []string) string {
+	if argv[0] == fixture(t, "modern") {
+		return startAloneFront(t, argv)
+	}
+	return startSessionFront(t, argv)
+}
+
 func TestConversations(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join("testdata", "*", "*.txtar"))
 	if err != nil || len(paths) == 0 {
@@ -13,18 +41,35 @@ func TestConversations(t *testing.T) {
 	for _, path := range paths {
 		c := readConversation(t, path)
 		name := filepath.ToSlash(path[len("testdata")+1 : len(path)-len(".txtar")])
-		t.Run("proxied/"+name, func(t *testing.T) { playProxied(t, c) })
+		for _, way := range transports {
+			if !way.sparse || c.Pairs && (c.Server[0] == "legacy" || way.name == "both over http") {
+				t.Run(way.name+"/"+name, func(t *testing.T) { playProxied(t, c, way) })
+			}
+		}
 		if c.Direct {
 			t.Run("direct/"+name, func(t *testing.T) { playDirect(t, c) })
 		}
 	}
 }
 
-func playProxied(t *testing.T, c conversation) {
+func playProxied(t *testing.T, c conversation, way transport) {
+	if c.Stdio != "" && way.http {
+		t.Skip("the host must be on stdio: " + c.Stdio)
+	}
+	if c.Child != "" && way.server != nil {
+		t.Skip("the server must be a process: " + c.Child)
+	}
 	t.Parallel()
 	p, seen := proxyAround(t, c.Server[0], c.Server[1:]...)
 	p.Flags, p.Config = c.Flags, c.Config
-	a := &actor{t: t, seen: seen, bound: bindings{}, start: func() *host { return p.start(t) }}
+	if way.server != nil {
+		p.URL, p.Host.Apart = way.server(t, p.Upstream), true
+	}
+	start := p.start
+	if way.http {
+		start = p.startHTTP
+	}
+	a := &actor{t: t, seen: seen, bound: bindings{}, start: func() *host { return start(t) }}
 	a.play(c.Script)
 }
 

@@ -15,6 +15,7 @@ func (h *host) send(line string) {
 	h.mu.Lock()
 	h.note("-> ", line)
 	h.mu.Unlock()
+	h.judge.Sent([]byte(line))
 	if pipe, ok := h.stdin.(interface{ SetWriteDeadline(time.Time) error }); ok {
 		_ = pipe.SetWriteDeadline(time.Now().Add(patience)) // for a peer that stopped reading
 	}
@@ -32,10 +33,16 @@ func (h *host) freshID() string {
 // take removes the first message that matches, waiting for it to arrive.
 func (h *host) take(what string, match func(message) bool) message {
 	h.t.Helper()
+	return h.takeArrival(what, func(a arrival) bool { return match(a.message) }, false)
+}
+
+// takeArrival leaves out what is not the first of its stream if heads says so.
+func (h *host) takeArrival(what string, match func(arrival) bool, heads bool) message {
+	h.t.Helper()
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	for {
-		m, changed, ok := h.find(match)
+		m, changed, ok := h.findArrival(match, heads)
 		if ok {
 			return m
 		}
@@ -52,12 +59,19 @@ func (h *host) take(what string, match func(message) bool) message {
 
 // find returns the channel to wait on when there is no match yet, nil when there can be none.
 func (h *host) find(match func(message) bool) (message, <-chan struct{}, bool) {
+	return h.findArrival(func(a arrival) bool { return match(a.message) }, false)
+}
+
+func (h *host) findArrival(match func(arrival) bool, heads bool) (message, <-chan struct{}, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if i := slices.IndexFunc(h.queue, match); i >= 0 {
-		m := h.queue[i]
-		h.queue = slices.Delete(h.queue, i, i+1)
-		return m, nil, true
+	behind := map[int]bool{}
+	for i, a := range h.queue {
+		if !(heads && behind[a.stream]) && match(a) {
+			h.queue = slices.Delete(h.queue, i, i+1)
+			return a.message, nil, true
+		}
+		behind[a.stream] = true
 	}
 	if h.ended {
 		return message{}, nil, false
@@ -69,6 +83,23 @@ func (h *host) find(match func(message) bool) (message, <-chan struct{}, bool) {
 func (h *host) next() message {
 	h.t.Helper()
 	return h.take("a message", func(message) bool { return true })
+}
+
+// nextLike takes the next message. Over HTTP, where streams have no order among
+// them, it is the next one of a stream that has the method, or else the id, of
+// the pattern.
+func (h *host) nextLike(pattern string) message {
+	h.t.Helper()
+	want, err := parseMessage(pattern)
+	if h.over == nil && !h.opts.Apart || err != nil {
+		return h.next()
+	}
+	return h.takeArrival(pattern, func(a arrival) bool { return a.like(want) }, true)
+}
+
+// like says whether a message has the method of a pattern, or else its id.
+func (m message) like(want message) bool {
+	return m.Method == want.Method && (want.Method != "" || string(m.ID) == string(want.ID))
 }
 
 // response takes the answer to the request with this raw id.
@@ -92,17 +123,24 @@ func (h *host) ask(request string) message {
 func (h *host) left() []message {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return slices.Clone(h.queue)
+	var all []message
+	for _, a := range h.queue {
+		all = append(all, a.message)
+	}
+	return all
 }
 
 // stderr is what the process wrote there so far.
 func (h *host) stderr() string {
+	if h.over != nil {
+		return h.over.stderr()
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.errors.String()
 }
 
-// stop closes stdin, waits for the end of the process and returns its exit status.
+// stop closes stdin, or tells the proxy to end where there is none, waits for the end of the process and returns its exit status.
 func (h *host) stop() int {
 	h.t.Helper()
 	_ = h.stdin.Close()

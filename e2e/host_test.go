@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/e2e/schema"
 )
 
 // patience bounds every wait. It is long because nothing is measured with it.
@@ -28,11 +30,22 @@ type host struct {
 	pipes   []io.Closer   // our ends of stdout and stderr
 
 	mu         sync.Mutex
-	queue      []message     // arrived and not yet taken, in order
+	queue      []arrival     // not yet taken, in order
 	changed    chan struct{} // closed and replaced when something arrived
 	ended      bool          // stdout is at its end
 	transcript []string
 	errors     bytes.Buffer // stderr
+
+	judge   schema.Judge // of what arrives
+	breaker *breaker     // takes what breaks the schemas on purpose; nil if nothing may
+
+	over *host // the process, where this host speaks to it over HTTP; else nil
+}
+
+// arrival is a message and the stream that it came on. On stdio there is one.
+type arrival struct {
+	message
+	stream int
 }
 
 type hostOptions struct {
@@ -40,6 +53,9 @@ type hostOptions struct {
 	Dir  string
 	Junk bool // lines on stdout that are no messages are expected and passed over
 	Deaf bool // stderr is never read
+	// Apart says that news have no order with what else comes, as where the
+	// proxy hears them from its server on a stream of their own.
+	Apart bool
 }
 
 func startHost(t testing.TB, argv ...string) *host {
@@ -50,14 +66,23 @@ func startHost(t testing.TB, argv ...string) *host {
 // startHostWith starts the command. It is killed at the end of the test.
 func startHostWith(t testing.TB, opts hostOptions, argv ...string) *host {
 	t.Helper()
-	h := &host{t: t, opts: opts, cmd: exec.Command(argv[0], argv[1:]...), exited: make(chan struct{}), changed: make(chan struct{})}
-	h.cmd.Env, h.cmd.Dir = append(os.Environ(), opts.Env...), opts.Dir
+	h := &host{t: t, opts: opts, cmd: exec.Command(argv[0], argv[1:]...), exited: make(chan struct{}), changed: make(chan struct{}), breaker: excused(t)}
+	h.cmd.Env, h.cmd.Dir = append(append(raceOptions(), os.Environ()...), opts.Env...), opts.Dir
 	stdout, stderr := h.pipe(&h.cmd.Stdout), h.pipe(&h.cmd.Stderr)
 	if err := h.fork(); err != nil {
 		t.Fatalf("starting %q: %v", argv, err)
 	}
 	h.attend(stdout, stderr)
 	return h
+}
+
+// raceOptions spare every process of the race detector the second that it
+// waits at its end.
+func raceOptions() []string {
+	if raceEnabled {
+		return []string{"GORACE=atexit_sleep_ms=20"}
+	}
+	return nil
 }
 
 // attend reads what the started child says, until the end of the test.
@@ -102,13 +127,20 @@ func (h *host) read(stdout io.Reader) {
 			break
 		}
 	}
+	h.end()
+}
+
+// end says that nothing arrives any more.
+func (h *host) end() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ended = true
 	close(h.changed)
 }
 
-func (h *host) arrived(line string) {
+func (h *host) arrived(line string) { h.arrivedOn(0, line) }
+
+func (h *host) arrivedOn(stream int, line string) {
 	m, err := parseMessage(line)
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -119,9 +151,18 @@ func (h *host) arrived(line string) {
 		}
 		return
 	}
-	h.queue = append(h.queue, m)
+	h.judgeLine(line)
+	if h.opts.Apart && news[m.Method] {
+		stream = -1
+	}
+	h.queue = append(h.queue, arrival{m, stream})
 	close(h.changed)
 	h.changed = make(chan struct{})
+}
+
+var news = map[string]bool{
+	"notifications/tools/list_changed": true, "notifications/prompts/list_changed": true,
+	"notifications/resources/list_changed": true, "notifications/resources/updated": true,
 }
 
 func (h *host) drain(stderr io.Reader) {
@@ -150,6 +191,10 @@ func (h *host) cleanup() {
 	}
 	_ = h.stdin.Close()
 	h.readers.Wait()
+	h.report()
+}
+
+func (h *host) report() {
 	if h.t.Failed() {
 		last := h.transcript[max(0, len(h.transcript)-60):]
 		h.t.Logf("%s\n%s\nstderr:\n%s", strings.Join(h.cmd.Args, " "), strings.Join(last, "\n"), cut(h.errors.String()))

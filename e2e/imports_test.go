@@ -12,10 +12,11 @@ const module = "github.com/mcp-taskproxy/mcp-taskproxy"
 // module. What is not listed may import nothing of it.
 var mayImport = map[string][]string{
 	"":             {"config", "proxy", "proxy/runner", "upstream"},
-	"proxy/runner": {"proxy", "proxy/host", "taskstate", "upstream"},
-	"proxy/host":   {"proxy", "proxy/wire", "taskstate", "upstream"},
+	"proxy/runner": {"proxy", "proxy/auth", "proxy/host", "taskstate", "upstream"},
+	"proxy/host":   {"proxy", "proxy/mirror", "proxy/wire", "taskstate", "upstream"},
 	"proxy":        {"proxy/wire", "taskstate", "upstream"},
-	"upstream":     {"proxy/wire"},
+	"proxy/mirror": {"proxy/wire"},
+	"upstream":     {"proxy/mirror", "proxy/wire"},
 	"taskstate":    {"proxy/wire"},
 	"config":       {"proxy/wire"},
 }

@@ -15,6 +15,7 @@ type proxied struct {
 	Flags    []string
 	Config   string   // YAML; empty means no file
 	Upstream []string // command behind "--"
+	URL      string   // of the server, in place of a command
 	StateDir string
 	Host     hostOptions
 }
@@ -38,7 +39,11 @@ func (p *proxied) argv(t testing.TB) []string {
 		}
 		argv = append(argv, "--config", file)
 	}
-	return append(append(append(argv, p.Flags...), "--"), p.Upstream...)
+	argv = append(argv, p.Flags...)
+	if p.URL != "" {
+		return append(argv, "--url", p.URL)
+	}
+	return append(append(argv, "--"), p.Upstream...)
 }
 
 func (p *proxied) start(t testing.TB) *host {

@@ -16,19 +16,22 @@ import (
 //	server: legacy -version 2025-11-25     a fixture and its flags
 //	flags: --after 1s                      flags of the proxy, optional
 //	direct                                 also holds without a proxy: run it both ways
+//	stdio: REASON                          no host over HTTP can say this, optional
+//	process: REASON                        no server over HTTP can do this, optional
+//	pairs                                  run it with every pair of transports
 //	-- config.yaml --                      optional, given to --config
 //	-- script --
 //	# a comment
 //	-> {…}         send this line
-//	<- {…}         the very next message is this
+//	<- {…}         the very next message is this; over HTTP, the next of its stream
 //	<? {…}         this is among the messages to come, by its id or method; others may come before it
 //	=> text        the very next message is this, byte for byte
 //	poll $task {…} ask for the task until its members include these, or it is over; the answer is then the next message
 //	saw {…}        the upstream received, or soon receives, a message like this
 //	unseen {…}     the upstream received no message like this so far
-//	effects N TOOL the upstream was called N times for this tool so far
+//	effects N TOOL the upstream was called, or soon is, N times for this tool, and not more
 //	stderr TEXT    the proxy's stderr holds, or soon holds, this text
-//	close          close stdin; the process ends with status 0
+//	close          close stdin, or over HTTP send SIGTERM; the process ends with status 0
 //	kill           end the process with SIGKILL
 //	restart        start it again: same flags, same state directory
 //
@@ -44,6 +47,9 @@ type conversation struct {
 	Server []string
 	Flags  []string
 	Direct bool
+	Stdio  string // why no host over HTTP can say this; empty if one can
+	Child  string // why no server over HTTP can do this; empty if one can
+	Pairs  bool   // run it with all pairs of transports
 	Config string
 	Script []step
 }
@@ -97,6 +103,12 @@ func (c *conversation) run(text string) error {
 			c.Server = strings.Fields(value)
 		case "flags":
 			c.Flags = strings.Fields(value)
+		case "stdio":
+			c.Stdio = strings.TrimSpace(value)
+		case "process":
+			c.Child = strings.TrimSpace(value)
+		case "pairs":
+			c.Pairs = true
 		case "direct":
 			c.Direct = true
 		default:

@@ -21,7 +21,7 @@ type actor struct {
 // verbs are the lines a script may have. The text is what follows the verb.
 var verbs = map[string]func(*actor, string){
 	"->":      func(a *actor, text string) { a.h.send(a.bound.fill(text)) },
-	"<-":      func(a *actor, text string) { a.expect(a.message(), text) },
+	"<-":      func(a *actor, text string) { a.expect(a.message(text), text) },
 	"<?":      (*actor).among,
 	"=>":      (*actor).exactly,
 	"poll":    (*actor).poll,
@@ -49,13 +49,13 @@ func (a *actor) play(script []step) {
 }
 
 // message is the answer that poll left behind, or the next one.
-func (a *actor) message() message {
+func (a *actor) message(pattern string) message {
 	a.t.Helper()
 	if m := a.ready; m != nil {
 		a.ready = nil
 		return *m
 	}
-	return a.h.next()
+	return a.h.nextLike(a.bound.fill(pattern))
 }
 
 func (a *actor) expect(m message, pattern string) {
@@ -71,14 +71,12 @@ func (a *actor) among(text string) {
 	if err != nil {
 		a.t.Fatalf("pattern: %v", err)
 	}
-	a.expect(a.h.take(text, func(m message) bool {
-		return m.Method == want.Method && (want.Method != "" || string(m.ID) == string(want.ID))
-	}), text)
+	a.expect(a.h.take(text, func(m message) bool { return m.like(want) }), text)
 }
 
 func (a *actor) exactly(text string) {
 	a.t.Helper()
-	if want, m := a.bound.fill(text), a.message(); m.Raw != want {
+	if want, m := a.bound.fill(text), a.message(text); m.Raw != want {
 		a.t.Errorf("line differs\nwant %q\ngot  %q", want, m.Raw)
 	}
 }
@@ -118,8 +116,14 @@ func (a *actor) reached(pattern string) bool {
 func (a *actor) effects(text string) {
 	a.t.Helper()
 	number, tool, _ := strings.Cut(text, " ")
-	if got := strconv.Itoa(a.seen.count("call " + tool)); got != number {
-		a.t.Errorf("%s was called %s times, want %s", tool, got, number)
+	want, err := strconv.Atoi(number)
+	if err != nil {
+		a.t.Fatalf("effects %s: %v", text, err)
+	}
+	called := func() int { return a.seen.count("call " + tool) }
+	a.h.await("upstream to be called for "+tool, func() bool { return called() >= want })
+	if got := called(); got != want {
+		a.t.Errorf("%s was called %d times, want %d", tool, got, want)
 	}
 }
 
