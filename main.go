@@ -85,7 +85,7 @@ func listen(l config.Listen) *runner.Listen {
 	}
 	return &runner.Listen{
 		Address: l.Address, Endpoint: l.Endpoint, TLSCert: l.TLS.Cert, TLSKey: l.TLS.Key,
-		AllowUnauthenticated: l.AllowUnauthenticated, Auth: auth(l.Auth), Origins: l.Origins, Hosts: l.Hosts,
+		Auth: auth(l.Auth), Origins: l.Origins, Hosts: l.Hosts,
 		HeaderBytes: int(l.HeaderBytes), Connections: l.Connections, Sessions: l.Sessions,
 		SessionIdle: l.SessionIdle, HeaderTimeout: l.HeaderTimeout,
 	}

@@ -104,8 +104,7 @@ func TestCutStreamForNews(t *testing.T) {
 	}
 }
 
-// A stream is its session's: the same event id in another one is another
-// stream, or none.
+// A stream is its session's: the same event id in another one is none.
 func TestCutStreamOfAnotherSession(t *testing.T) {
 	t.Parallel()
 	p, _ := proxyAround(t, "legacy", "-version", "2025-11-25")
@@ -114,15 +113,17 @@ func TestCutStreamOfAnotherSession(t *testing.T) {
 	s := l.watch(t, session, slowWithProgress("0.5"))
 	s.steps(1, 2)
 	s.close()
-	stranger := l.resume(t, other, s)
+	header := inSession(other)
+	header["Accept"], header["Last-Event-ID"] = []string{"text/event-stream"}, []string{s.last}
+	l.do(t, rawRequest{Method: "GET", Header: header}).refusedWith(t, http.StatusBadRequest, -32600)
 	l.do(t, rawRequest{Method: "DELETE", Header: inSession(other)})
-	stranger.ends()
 	s = l.resume(t, session, s)
 	s.steps(3, 10)
 	s.answer("1")
 }
 
-// Event ids of any form that the client makes up open a fresh stream, at most.
+// Event ids that the client makes up are refused, lest it waits for what will
+// never come; an empty one is none.
 func TestEventIDsThatNobodyGave(t *testing.T) {
 	t.Parallel()
 	p, _ := proxyAround(t, "legacy", "-version", "2025-11-25")
@@ -134,8 +135,12 @@ func TestEventIDsThatNobodyGave(t *testing.T) {
 		r := rawRequest{Method: "GET", Header: header}.build(t, t.Context(), l.url)
 		response := l.open(t, r)
 		_ = response.Body.Close()
-		if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusConflict {
-			t.Errorf("%q: status %d", id, response.StatusCode)
+		want := http.StatusBadRequest
+		if id == "" {
+			want = http.StatusOK
+		}
+		if response.StatusCode != want {
+			t.Errorf("%q: status %d, want %d", id, response.StatusCode, want)
 		}
 	}
 	if a := l.do(t, rawRequest{Body: request("1", "ping", `{}`), Header: inSession(session)}); a.Status != 200 {

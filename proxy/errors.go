@@ -22,6 +22,8 @@ const (
 	errShutdown   cause = "The proxy shut down while the task was running."
 	errRestarted  cause = "The proxy was restarted while the task was running, and with it the connection to the upstream server."
 	errUnsendable cause = "The proxy was restarted before it had sent the call, and cannot read what it had stored of it."
+	// errHeadersGone: without them the call would be made in another's name.
+	errHeadersGone cause = "The proxy was restarted before it had sent the call, and does not store the client's headers that belong to it."
 )
 
 // limitError: the task ran into a limit of its own policy.
@@ -85,7 +87,7 @@ func reasonOf(cause error) string {
 		return limit.reason
 	case errors.Is(cause, errShutdown):
 		return "shutdown"
-	case errors.Is(cause, errRestarted), errors.Is(cause, errUnsendable):
+	case errors.Is(cause, errRestarted), errors.Is(cause, errUnsendable), errors.Is(cause, errHeadersGone):
 		return "proxy_restarted"
 	case errors.Is(cause, taskstate.ErrNoSpace):
 		return "no_space"

@@ -84,15 +84,16 @@ type Request struct {
 	Owner string
 	// Tasks says that the host declared tasks for this request.
 	Tasks bool
-	// Header is what the host's owner passes on to a server over HTTP. It is
-	// used while the call runs and never stored.
+	// Header is what the host's owner passes on to a server over HTTP, also
+	// with the session's own requests until the next one. It is never stored.
 	Header http.Header
 	// Progress takes the upstream's progress notifications; nil if the host
 	// gave no progress token. Not called after Reply or ReplyTask.
 	Progress func(wire.Message)
 	// Aside and Ask take what the server sends on the request's own stream,
 	// where it has one: other notifications, and questions. Nil leaves both to
-	// the session's handler. Neither is called after Reply or ReplyTask.
+	// the session's handler. What follows the answer may come behind it, but
+	// not behind ReplyTask.
 	Aside func(wire.Message)
 	Ask   func(m wire.Message, answer func(wire.Message))
 	// Reply takes the response, under some id. One of Reply and ReplyTask is

@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"slices"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
@@ -23,21 +24,40 @@ func (r *run) record(dispatched bool) taskstate.Task {
 	return task
 }
 
-// encodeRequest writes what it takes to send a call after a restart: a line
-// with what the host said of itself, and the message as it came.
+// storedHead is the first line of a stored request: what the host said of
+// itself, and whether headers of it went with the request. Those are not
+// stored: they may be credentials.
+type storedHead struct {
+	upstream.Caller
+	Headers bool `json:"headers,omitempty"`
+}
+
+// encodeRequest writes what it takes to send a call after a restart: the head,
+// and the message as it came.
 func encodeRequest(req *Request) []byte {
-	caller, err := json.Marshal(req.Caller)
+	head, err := json.Marshal(storedHead{req.Caller, dependsOn(req.Header)})
 	if err != nil {
 		panic(err) // byte slices and booleans always have an encoding
 	}
-	return slices.Concat(caller, []byte{'\n'}, req.Message.Raw())
+	return slices.Concat(head, []byte{'\n'}, req.Message.Raw())
 }
 
-func decodeRequest(stored []byte) (m wire.Message, caller upstream.Caller, err error) {
-	head, message, _ := bytes.Cut(stored, []byte{'\n'})
-	if err := json.Unmarshal(head, &caller); err != nil {
-		return m, caller, err
+// dependsOn reports whether a call may be another one without these headers.
+// Those of W3C Trace Context and Baggage only describe it.
+func dependsOn(header http.Header) bool {
+	for name := range header {
+		if name != "Traceparent" && name != "Tracestate" && name != "Baggage" {
+			return true
+		}
+	}
+	return false
+}
+
+func decodeRequest(stored []byte) (m wire.Message, head storedHead, err error) {
+	first, message, _ := bytes.Cut(stored, []byte{'\n'})
+	if err := json.Unmarshal(first, &head); err != nil {
+		return m, head, err
 	}
 	m, err = wire.Parse(message)
-	return m, caller, err
+	return m, head, err
 }

@@ -40,13 +40,17 @@ func (p *Proxy) abandon(task taskstate.Task, cause error, outcome upstream.Outco
 }
 
 func (p *Proxy) resume(task taskstate.Task, dial func(string, upstream.Caller) *upstream.Client) {
-	message, caller, err := decodeRequest(task.Request)
-	client := dial(task.Owner, caller)
-	r := p.newRun(&Request{Message: message, Caller: caller, Upstream: client, Owner: task.Owner}, task.Tool, policyOf(task))
+	message, head, err := decodeRequest(task.Request)
+	client := dial(task.Owner, head.Caller)
+	r := p.newRun(&Request{Message: message, Caller: head.Caller, Upstream: client, Owner: task.Owner}, task.Tool, policyOf(task))
 	r.begin(func() {
 		if err != nil {
 			r.log.Error().Err(err).Msg("what was stored of a call cannot be read")
 			p.abandon(task, errUnsendable, upstream.NotDispatched)
+			return
+		}
+		if head.Headers {
+			p.abandon(task, errHeadersGone, upstream.NotDispatched)
 			return
 		}
 		r.adopt(task)

@@ -29,9 +29,14 @@ func (c *Client) connectLocked() *attempt {
 }
 
 // settle ends an attempt: the requests that waited for it go out in their
-// order, before any later one, or get the error.
+// order, before any later one, or get the error. A session over HTTP that was
+// lost meanwhile is opened once more: the requests are none the worse for it.
 func (c *Client) settle(try *attempt, k *conn, err error) {
-	for {
+	for reopened := false; ; {
+		if err == nil && c.hasEnded(k) && c.opts.URL != "" && !reopened {
+			reopened = true
+			k, err = c.open(k)
+		}
 		c.mu.Lock()
 		if err == nil && k.ended {
 			err = errGone()
@@ -55,6 +60,12 @@ func (c *Client) settle(try *attempt, k *conn, err error) {
 		c.mu.Unlock()
 		k.writeAll(batch)
 	}
+}
+
+func (c *Client) hasEnded(k *conn) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return k.ended
 }
 
 func (k *conn) writeAll(batch []*Request) {

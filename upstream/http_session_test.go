@@ -248,3 +248,23 @@ func TestARequestThatComesTooLateForASessionGoesToTheNext(t *testing.T) {
 	}
 	server.expect("initialize", 2)
 }
+
+func TestASessionThatIsLostWhileItIsBeingOpenedIsOpenedOnceMore(t *testing.T) {
+	for range 10 { // the loss may come before the waiting requests leave, or after
+		server := legacy(t, nil)
+		lose(server, plain(404, "text/plain", ""))
+		server.on("notifications/initialized", func(w http.ResponseWriter, v visit) {
+			if v.header("Mcp-Session-Id") == "s1" {
+				plain(404, "text/plain", "")(w, v)
+				return
+			}
+			w.WriteHeader(http.StatusAccepted)
+		})
+		client := dial(t, server.URL, older)
+		lists := []asking{send(t, client, "tools/list", `{}`, nil), send(t, client, "prompts/list", `{}`, nil)}
+		for _, list := range lists {
+			list.result()
+		}
+		server.expect("initialize", 2)
+	}
+}

@@ -166,11 +166,14 @@ func (b *bridge) listen(filter []byte) *upstream.Listen {
 
 func (b *bridge) begin(l *upstream.Listen, then func(error)) {
 	s := b.session
-	s.work.Go(func() {
+	spawned := s.spawn(func() {
 		_, err := s.client.Listen(s.ctx, l)
 		if err == context.Canceled {
 			return
 		}
 		then(err)
 	})
+	if !spawned {
+		then(context.Canceled)
+	}
 }

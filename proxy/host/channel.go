@@ -53,7 +53,10 @@ type channel struct {
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	work   sync.WaitGroup
+
+	gate sync.Mutex
+	shut bool // nothing is spawned any more
+	work sync.WaitGroup
 }
 
 func newChannel(opts Options, owner string, send func(wire.Message), hold func(bool)) *channel {
@@ -62,8 +65,23 @@ func newChannel(opts Options, owner string, send func(wire.Message), hold func(b
 	return c
 }
 
-// close ends what is at work on requests and waits for it.
+// spawn runs f on a goroutine that close waits for. It is false once the
+// channel is closed.
+func (c *channel) spawn(f func()) bool {
+	c.gate.Lock()
+	defer c.gate.Unlock()
+	if !c.shut {
+		c.work.Go(f)
+	}
+	return !c.shut
+}
+
+// close ends what is at work on requests and waits for it. It may be called
+// more than once.
 func (c *channel) close() {
+	c.gate.Lock()
+	c.shut = true
+	c.gate.Unlock()
 	c.cancel()
 	c.work.Wait()
 }

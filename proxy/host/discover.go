@@ -12,7 +12,7 @@ import (
 // 2026-07-28, Discovery), with what the proxy adds to it.
 func (s *stateless) discover(x exchange) canceller {
 	ctx, cancel := context.WithTimeout(s.ctx, s.StartWait)
-	s.work.Go(func() {
+	spawned := s.spawn(func() {
 		defer cancel()
 		desc, err := s.client.Connect(ctx)
 		if err != nil {
@@ -21,6 +21,10 @@ func (s *stateless) discover(x exchange) canceller {
 		}
 		x.result(s.discoverResult(desc))
 	})
+	if !spawned {
+		cancel()
+		x.fail(shuttingDown())
+	}
 	return func(wire.Message) { cancel() }
 }
 

@@ -93,10 +93,19 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodDelete && !namesStateless(r):
 		h.endSession(w, r)
 	default:
-		w.Header().Set("Allow", "POST")
+		if w.Header().Set("Allow", "POST, GET, DELETE"); namesStateless(r) {
+			w.Header().Set("Allow", "POST")
+		}
 		h.refuse(w, refuse(http.StatusMethodNotAllowed, wire.CodeInvalidRequest,
 			"%s is not used in this revision: send each message by POST.", r.Method))
 	}
+}
+
+func (h *HTTP) owner(r *http.Request) string {
+	if h.opts.Owner == nil {
+		return ""
+	}
+	return h.opts.Owner(r)
 }
 
 // Ready reports whether requests are served: not any more once Finish was
@@ -106,9 +115,7 @@ func (h *HTTP) Ready() bool { return !h.closing.Load() }
 // Dial is the session for tasks of an owner that an earlier process left
 // behind, as the owner's host would have it.
 func (h *HTTP) Dial(owner string, sender upstream.Caller) *upstream.Client {
-	g, leave := h.guests.stay(owner, sender.Capabilities)
-	defer leave()
-	return g.client
+	return h.guests.recovered(owner, sender.Capabilities).client
 }
 
 // Finish refuses what hosts still send, ends their streams and waits for what

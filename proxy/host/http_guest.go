@@ -23,6 +23,7 @@ func (gs *guests) newSession(id, owner string, params []byte) *guest {
 	g := &guest{key: id, owner: owner, inflight: newInflight(), streams: &streams{log: gs.opts.Log}, used: time.Now()}
 	g.channel = newChannel(gs.opts.Options, owner, g.streams.send, func(bool) {})
 	g.session = newSession(g.channel, params)
+	g.streams.refuse = g.session.questions.refuse
 	g.client = g.session.client
 	return g
 }

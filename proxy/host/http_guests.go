@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -47,38 +46,40 @@ func newGuests(opts HTTPOptions) *guests {
 	return &guests{opts: opts, byKey: map[string]*guest{}}
 }
 
-// stay is the guest for stateless requests. It is found or made, however many
-// there are.
-func (gs *guests) stay(owner string, capabilities []byte) (g *guest, leave func()) {
-	gs.mu.Lock()
-	defer gs.mu.Unlock()
-	key := statelessKey(owner, capabilities)
-	if gs.byKey[key] == nil {
-		gs.byKey[key] = gs.newStateless(key, owner, capabilities)
-	}
-	return gs.useLocked(gs.byKey[key])
-}
-
-// stateless is stay within the limit.
+// stateless is the guest for an owner's stateless requests, found or made.
 func (gs *guests) stateless(owner string, capabilities []byte) (g *guest, leave func(), err *wire.Error) {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
 	key := statelessKey(owner, capabilities)
 	if gs.byKey[key] == nil {
-		if err := gs.makeRoomLocked(); err != nil {
+		if err := gs.makeRoomLocked(owner); err != nil {
 			return nil, nil, err
 		}
+	}
+	g, leave = gs.useLocked(gs.statelessLocked(key, owner, capabilities))
+	return g, leave, nil
+}
+
+// recovered is stateless for a task of an earlier process, however many there
+// are.
+func (gs *guests) recovered(owner string, capabilities []byte) *guest {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	return gs.statelessLocked(statelessKey(owner, capabilities), owner, capabilities)
+}
+
+func (gs *guests) statelessLocked(key, owner string, capabilities []byte) *guest {
+	if gs.byKey[key] == nil {
 		gs.byKey[key] = gs.newStateless(key, owner, capabilities)
 	}
-	g, leave = gs.useLocked(gs.byKey[key])
-	return g, leave, nil
+	return gs.byKey[key]
 }
 
 // open makes a session of the initialize era.
 func (gs *guests) open(owner string, params []byte) (g *guest, leave func(), err *wire.Error) {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
-	if err := gs.makeRoomLocked(); err != nil {
+	if err := gs.makeRoomLocked(owner); err != nil {
 		return nil, nil, err
 	}
 	g = gs.newSession(gs.newID(), owner, params)
@@ -130,40 +131,6 @@ func statelessKey(owner string, capabilities []byte) string {
 	return fmt.Sprintf("%s/%x", owner, sha256.Sum256(capabilities))
 }
 
-// makeRoomLocked ends the session that has been idle longest if there are as
-// many as may be.
-func (gs *guests) makeRoomLocked() *wire.Error {
-	if len(gs.byKey) < gs.opts.Sessions {
-		return nil
-	}
-	idle := gs.idleLocked(0)
-	if len(idle) == 0 {
-		return tooManySessions(gs.opts.Sessions)
-	}
-	gs.removeLocked(slices.MaxFunc(idle, func(a, b *guest) int { return b.used.Compare(a.used) }))
-	return nil
-}
-
-func tooManySessions(limit int) *wire.Error {
-	return &wire.Error{
-		Code: wire.CodeInternal,
-		Message: fmt.Sprintf("All %d sessions with the upstream server are in use (limits.sessions). %s",
-			limit, upstream.NotDispatched.Sentence()),
-		Data: map[string]any{"reason": "limit", "limit": "sessions", "outcome": upstream.NotDispatched},
-	}
-}
-
-// idleLocked are those that nobody has used for that long, and that have
-// nothing to do: a task keeps its session.
-func (gs *guests) idleLocked(atLeast time.Duration) (idle []*guest) {
-	for _, g := range gs.byKey {
-		if since := g.client.IdleFor(); g.uses == 0 && since > 0 && min(since, time.Since(g.used)) >= atLeast {
-			idle = append(idle, g)
-		}
-	}
-	return idle
-}
-
 // remove ends a guest's session and what is open in it.
 func (gs *guests) remove(g *guest) {
 	gs.mu.Lock()
@@ -186,28 +153,6 @@ func (gs *guests) removeLocked(g *guest) {
 
 // hangupGrace is how long an upstream server has to leave by itself.
 const hangupGrace = 5 * time.Second
-
-func (gs *guests) sweepUntil(ctx context.Context) {
-	tick := time.NewTicker(max(gs.opts.SessionIdle/10, 10*time.Millisecond))
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			gs.sweep()
-		}
-	}
-}
-
-func (gs *guests) sweep() {
-	gs.mu.Lock()
-	defer gs.mu.Unlock()
-	for _, g := range gs.idleLocked(gs.opts.SessionIdle) {
-		gs.opts.Log.Debug().Dur("idle", gs.opts.SessionIdle).Msg("ending an idle session")
-		gs.removeLocked(g)
-	}
-}
 
 func (gs *guests) all() (all []*guest) {
 	gs.mu.Lock()

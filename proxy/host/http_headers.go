@@ -21,10 +21,10 @@ func namesStateless(r *http.Request) bool {
 // 2026-07-28, Streamable HTTP, Server Validation).
 func checkHeaders(header http.Header, m wire.Message) *wire.Error {
 	version, inBody := wire.String(wire.Lookup(m.Params(), "_meta", metaVersion))
-	if err := checkHeader(header, mirror.HeaderVersion, version, inBody, true); err != nil {
+	if err := checkPlain(header, mirror.HeaderVersion, version, inBody); err != nil {
 		return err
 	}
-	if err := checkHeader(header, mirror.HeaderMethod, m.Method(), true, true); err != nil {
+	if err := checkPlain(header, mirror.HeaderMethod, m.Method(), true); err != nil {
 		return err
 	}
 	name, known, inBody := mirror.Name(m)
@@ -32,6 +32,19 @@ func checkHeaders(header http.Header, m wire.Message) *wire.Error {
 		return nil
 	}
 	return checkHeader(header, mirror.HeaderName, name, inBody, inBody && !lenient[m.Method()])
+}
+
+// checkPlain is for headers whose values are never encoded: whoever filters by
+// them need not decode.
+func checkPlain(header http.Header, name, want string, inBody bool) *wire.Error {
+	values := header.Values(name)
+	switch {
+	case len(values) != 1:
+		return mismatch("%s is required, once; it is there %d times", name, len(values))
+	case inBody && strings.Trim(values[0], " \t") != want:
+		return mismatch("%s is %.100q and the body says %.100q", name, values[0], want)
+	}
+	return nil
 }
 
 // checkHeader leaves it to the method to miss what is not in the body.

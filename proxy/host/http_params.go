@@ -2,22 +2,32 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/mirror"
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
 // toolbox knows which arguments of which tools hosts repeat in headers. It
 // learns from every list of tools that passes. A nil one learns nothing.
 type toolbox struct {
 	mirror.Tools
-	asked atomic.Bool // somebody lists the tools, or has
+
+	mu    sync.Mutex
+	last  *look     // the newest listing
+	ended time.Time // when it did; zero while it is under way
+}
+
+// look is one listing of the tools, shared by all who wait for it.
+type look struct {
+	done chan struct{} // closed when err is set
+	err  *wire.Error
 }
 
 const (
@@ -25,6 +35,9 @@ const (
 	// lookUpLimit is for a server that is still starting: a call that cannot
 	// be checked is refused.
 	lookUpLimit = 10 * time.Second
+	// lookUpPause keeps made-up headers from having the tools listed all the
+	// time.
+	lookUpPause = 5 * time.Second
 )
 
 // learn passes over definitions that are invalid: no client offers them.
@@ -50,12 +63,10 @@ func (s *stateless) checkParams(ctx context.Context, m wire.Message, all, passed
 	case known && compare(params, headers, m) == nil:
 		return nil
 	case !known && len(headers) == 0:
-		if s.tools.asked.CompareAndSwap(false, true) {
-			s.work.Go(func() { _ = s.lookUp(s.ctx, m, passed) }) // the next call sees what came of it
-		}
+		_ = s.lookUp(m, passed) // the next call sees what comes of it
 		return nil
 	}
-	if err := s.lookUp(ctx, m, passed); err != nil {
+	if err := s.lookUp(m, passed).wait(ctx); err != nil {
 		return err
 	}
 	params, _ = s.tools.Params(tool)
@@ -95,24 +106,69 @@ func compare(params []mirror.Param, headers http.Header, m wire.Message) *wire.E
 	return nil
 }
 
-// lookUp lists the tools of the upstream server in the name of the host.
-func (s *stateless) lookUp(ctx context.Context, m wire.Message, passed http.Header) *wire.Error {
-	ctx, cancel := context.WithTimeout(ctx, lookUpLimit)
+// lookUp begins to list the tools in the name of the host, unless somebody does
+// already or has a moment ago.
+func (s *stateless) lookUp(m wire.Message, passed http.Header) *look {
+	s.tools.mu.Lock()
+	defer s.tools.mu.Unlock()
+	if s.tools.last != nil && (s.tools.ended.IsZero() || time.Since(s.tools.ended) < lookUpPause) {
+		return s.tools.last
+	}
+	l := &look{done: make(chan struct{})}
+	if !s.spawn(func() { s.look(l, m, passed) }) {
+		l.err = shuttingDown()
+		close(l.done)
+	}
+	s.tools.last, s.tools.ended = l, time.Time{}
+	return l
+}
+
+func (s *stateless) look(l *look, m wire.Message, passed http.Header) {
+	ctx, cancel := context.WithTimeout(s.ctx, lookUpLimit)
 	defer cancel()
+	l.err = s.listAll(ctx, m, passed)
+	s.tools.mu.Lock()
+	defer s.tools.mu.Unlock()
+	s.tools.ended = time.Now()
+	close(l.done)
+}
+
+func (l *look) wait(ctx context.Context) *wire.Error {
+	select {
+	case <-l.done:
+		return l.err
+	case <-ctx.Done(): // nobody waits for this answer
+		return shuttingDown()
+	}
+}
+
+func (s *stateless) listAll(ctx context.Context, m wire.Message, passed http.Header) *wire.Error {
 	params := wire.Set(nil, "_meta", wire.Delete(wire.Get(m.Params(), "_meta"), "progressToken"))
 	for range maxPages {
 		page, err := s.list(ctx, params, passed)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case page.Err() != nil:
+			said, _ := wire.String(wire.Get(page.Err(), "message"))
+			return uncheckable(fmt.Sprintf("refused to list its tools (%.200s)", said))
 		}
 		s.tools.learn(page.Result())
 		cursor := wire.Get(page.Result(), "nextCursor")
-		if cursor == nil {
+		if cursor == nil || string(cursor) == "null" {
 			return nil
 		}
 		params = wire.Set(params, "cursor", cursor)
 	}
 	return nil
+}
+
+func uncheckable(why string) *wire.Error {
+	return &wire.Error{
+		Code:    wire.CodeInternal,
+		Message: "The headers of the call could not be compared with it, because the upstream server " + why + ". The call was not sent on: try again in a moment.",
+		Data:    map[string]any{"reason": "headers_unchecked", "outcome": upstream.NotDispatched},
+	}
 }
 
 // list asks for one page.
@@ -132,10 +188,6 @@ func (s *stateless) list(ctx context.Context, params []byte, passed http.Header)
 		return page, nil
 	case <-ctx.Done():
 		cancel(wire.Notification("notifications/cancelled", nil))
-		return wire.Message{}, &wire.Error{
-			Code:    wire.CodeInternal,
-			Message: "The headers of the call could not be checked, because the upstream server did not list its tools within " + strconv.Itoa(int(lookUpLimit.Seconds())) + " s. The call was not sent on: try again in a moment.",
-			Data:    map[string]any{"reason": "upstream_starting", "outcome": "not_dispatched"},
-		}
+		return wire.Message{}, uncheckable(fmt.Sprintf("did not list its tools within %v", lookUpLimit))
 	}
 }

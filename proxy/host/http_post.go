@@ -5,10 +5,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"slices"
 	"time"
-
-	"golang.org/x/net/http/httpguts"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
@@ -46,19 +43,23 @@ func (h *HTTP) read(w http.ResponseWriter, r *http.Request) (wire.Message, *refu
 	if refused != nil {
 		return wire.Message{}, refused
 	}
+	h.trace("from host", body)
+	return parse(body)
+}
+
+func parse(body []byte) (wire.Message, *refusal) {
 	m, err := wire.Parse(body)
 	switch {
+	case err == nil:
+		return m, nil
 	case errors.Is(err, wire.ErrNotJSON):
 		return m, refuse(http.StatusBadRequest, wire.CodeParse, "%v", err)
-	case err != nil && len(wire.Elements(body)) > 0:
+	case len(wire.Elements(body)) > 0:
 		return m, refuse(http.StatusBadRequest, wire.CodeInvalidRequest, "A batch: send one message a POST.")
-	case err != nil:
-		refused = refuse(http.StatusBadRequest, wire.CodeInvalidRequest, "%v", err)
-		refused.id = m.ID()
-		return m, refused
 	}
-	h.trace("from host", body)
-	return m, nil
+	refused := refuse(http.StatusBadRequest, wire.CodeInvalidRequest, "%v", err)
+	refused.id = m.ID()
+	return m, refused
 }
 
 func (h *HTTP) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
@@ -96,105 +97,4 @@ func (h *HTTP) trace(what string, text []byte) {
 	if h.opts.LogPayloads {
 		h.opts.Log.Info().Bytes("payload", text).Msg(what)
 	}
-}
-
-// postStateless serves a request that stands by itself.
-func (h *HTTP) postStateless(w http.ResponseWriter, r *http.Request, m wire.Message) {
-	if !m.IsRequest() && !m.IsNotification() {
-		h.refuse(w, refuse(http.StatusBadRequest, wire.CodeInvalidRequest, "A response: in this revision only requests and notifications are sent to a server."))
-		return
-	}
-	if m.IsNotification() { // the core protocol has none, and names no headers for them
-		w.WriteHeader(http.StatusAccepted)
-		return
-	}
-	if err := h.vet(r, m); err != nil {
-		h.refuse(w, (&refusal{status: httpStatus(wire.Failure(noID, err).Raw()), err: err}).to(m))
-		return
-	}
-	g, leave, err := h.guests.stateless(h.owner(r), wire.Lookup(m.Params(), "_meta", metaCapabilities))
-	if err != nil {
-		h.refuse(w, (&refusal{status: http.StatusServiceUnavailable, err: err}).to(m))
-		return
-	}
-	defer leave()
-	if m.Method() == "tools/call" {
-		if err := g.stateless.checkParams(r.Context(), m, r.Header, h.passedOn(r)); err != nil {
-			h.refuse(w, (&refusal{status: httpStatus(wire.Failure(noID, err).Raw()), err: err}).to(m))
-			return
-		}
-	}
-	h.conduct(w, r, g, m, g.stateless.serve, httpStatus)
-}
-
-// vet looks at what can be told without a session.
-func (h *HTTP) vet(r *http.Request, m wire.Message) *wire.Error {
-	if err := checkHeaders(r.Header, m); err != nil {
-		return err
-	}
-	if removed[m.Method()] {
-		return removedMethod(m)
-	}
-	_, err := readSender(m)
-	return err
-}
-
-func (h *HTTP) owner(r *http.Request) string {
-	if h.opts.Owner == nil {
-		return ""
-	}
-	return h.opts.Owner(r)
-}
-
-// conduct serves a request and stays until the answer is written. A client
-// that closes the stream of a stateless request has cancelled it (revision
-// 2026-07-28, Streamable HTTP, Cancellation); in a session of the initialize
-// era it has not (2025-11-25, Transports, Sending Messages to the Server).
-func (h *HTTP) conduct(w http.ResponseWriter, r *http.Request, g *guest, m wire.Message, serve func(exchange) canceller, status func([]byte) int) {
-	a, flight, out := newAnswer(""), g.inflight.begin(m.ID()), h.responseWriter(w)
-	if g.streams != nil {
-		a = g.streams.newAnswer(r)
-		g.streams.ask(a)
-		defer func() { g.streams.pastIt(a, out.streaming) }()
-	}
-	passed := h.passedOn(r)
-	g.client.Forward(passed) // the greeting comes before the request that it is made for
-	cancel := serve(exchange{
-		request: m, header: passed,
-		notify: func(n wire.Message) {
-			h.trace("to host", n.Raw())
-			if !a.notify(n) && n.IsRequest() && g.streams != nil {
-				g.streams.send(n)
-			}
-		},
-		reply: func(response wire.Message) bool {
-			return g.inflight.answer(flight, func() {
-				text := response.Rewrite(wire.Changes{ID: m.ID()})
-				h.trace("to host", text)
-				a.put(text, true, false)
-			})
-		},
-	})
-	if cancel != nil {
-		g.inflight.cancellable(flight, func(notice wire.Message) { a.end(); cancel(notice) })
-	}
-	if prefersStream(r) {
-		a.begin(out)
-	}
-	a.serve(r, out, 0, status)
-	if g.stateless != nil {
-		g.inflight.withdraw(flight, wire.Notification("notifications/cancelled", []byte(`{"reason":"the client closed the response stream"}`)))
-	}
-}
-
-// passedOn are the headers of the host that the upstream server gets too. What
-// Connection names ends here (RFC 9110, section 7.6.1).
-func (h *HTTP) passedOn(r *http.Request) http.Header {
-	passed := http.Header{}
-	for _, name := range h.opts.Forward {
-		if values := r.Header.Values(name); len(values) > 0 && !httpguts.HeaderValuesContainsToken(r.Header["Connection"], name) {
-			passed[http.CanonicalHeaderKey(name)] = slices.Clone(values)
-		}
-	}
-	return passed
 }

@@ -25,8 +25,14 @@ func (f *refusal) to(m wire.Message) *refusal {
 	return f
 }
 
+// refuseWith has the status that goes with the error.
+func refuseWith(err *wire.Error) *refusal {
+	return &refusal{status: httpStatus(wire.Failure(noID, err).Raw()), err: err}
+}
+
+// refuse logs no text: it may quote arguments.
 func (h *HTTP) refuse(w http.ResponseWriter, f *refusal) {
-	h.opts.Log.Debug().Int("status", f.status).Int("code", f.err.Code).Str("why", f.err.Message).Msg("refused a request")
+	h.opts.Log.Debug().Int("status", f.status).Int("code", f.err.Code).Msg("refused a request")
 	if f.status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "5")
 	}

@@ -29,7 +29,7 @@ func (h *HTTP) openSession(w http.ResponseWriter, r *http.Request, m wire.Messag
 			return reply(response)
 		}
 		return g.session.initialize(x)
-	}, statusOK)
+	})
 }
 
 // sessionOf finds the session that a request names. One of another owner does
@@ -61,7 +61,7 @@ func (h *HTTP) postInSession(w http.ResponseWriter, r *http.Request, m wire.Mess
 	}
 	defer leave()
 	if m.IsRequest() {
-		h.conduct(w, r, g, m, g.session.serve, statusOK)
+		h.conduct(w, r, g, m, g.session.serve)
 		return
 	}
 	g.take(m)

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/rs/zerolog"
@@ -20,6 +19,8 @@ import (
 // that lost its connection.
 type streams struct {
 	log zerolog.Logger
+	// refuse answers a question that no host will see.
+	refuse func(question wire.Message)
 
 	mu      sync.Mutex
 	last    int       // counts the streams
@@ -44,14 +45,32 @@ const (
 // asked or logged to that of a request, news to one that the host opened for
 // them or will open again. With no stream at all it waits for one.
 func (s *streams) send(m wire.Message) {
+	for _, dropped := range s.place(m) {
+		s.log.Warn().Str("method", dropped.Method()).Msg("dropped a message to a host that has no stream open")
+		if dropped.IsRequest() {
+			s.refuse(dropped)
+		}
+	}
+}
+
+// place returns what there is no place for.
+func (s *streams) place(m wire.Message) (dropped []wire.Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, a := range s.candidatesLocked(m) {
 		if a.notify(m) {
-			return
+			return nil
 		}
 	}
-	s.keepLocked(m)
+	if s.closed {
+		return []wire.Message{m}
+	}
+	s.waiting, s.size = append(s.waiting, m), s.size+len(m.Raw())
+	for len(s.waiting) > maxKept || len(s.waiting) > 1 && s.size > maxKeptLen {
+		s.size -= len(s.waiting[0].Raw())
+		dropped, s.waiting = append(dropped, s.waiting[0]), slices.Delete(s.waiting, 0, 1)
+	}
+	return dropped
 }
 
 func (s *streams) candidatesLocked(m wire.Message) (candidates []*answer) {
@@ -65,18 +84,6 @@ func (s *streams) candidatesLocked(m wire.Message) (candidates []*answer) {
 		opened = append(opened, s.cut)
 	}
 	return append(opened, asked...)
-}
-
-func (s *streams) keepLocked(m wire.Message) {
-	if s.closed {
-		return
-	}
-	s.waiting, s.size = append(s.waiting, m), s.size+len(m.Raw())
-	for len(s.waiting) > maxKept || len(s.waiting) > 1 && s.size > maxKeptLen {
-		s.log.Warn().Str("method", s.waiting[0].Method()).Msg("dropped a message to a host that has no stream open")
-		s.size -= len(s.waiting[0].Raw())
-		s.waiting = slices.Delete(s.waiting, 0, 1)
-	}
 }
 
 // newAnswer is a stream of the session. Hosts of older revisions stumble over
@@ -119,94 +126,3 @@ func (s *streams) ask(a *answer) {
 	defer s.mu.Unlock()
 	s.asked = append(s.asked, a)
 }
-
-// pastIt moves a stream that nobody reads any more to where it can be found
-// again, if it has had events.
-func (s *streams) pastIt(a *answer, streamed bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	is := func(b *answer) bool { return a == b }
-	s.opened, s.asked = slices.DeleteFunc(s.opened, is), slices.DeleteFunc(s.asked, is)
-	if a.news && len(s.opened) == 0 {
-		s.cut = a
-	}
-	if !streamed || slices.Contains(s.past, a) {
-		return
-	}
-	s.past = append(s.past, a)
-	for len(s.past) > maxPast || len(s.past) > 1 && sizeOf(s.past) > maxPastLen {
-		s.past = slices.Delete(s.past, 0, 1)
-	}
-}
-
-func sizeOf(answers []*answer) (size int) {
-	for _, a := range answers {
-		a.mu.Lock()
-		size += a.size
-		a.mu.Unlock()
-	}
-	return size
-}
-
-// resume finds the stream that an event id names, and the event's number.
-func (s *streams) resume(eventID string) (a *answer, after int) {
-	name, number, _ := strings.Cut(eventID, "-")
-	after, err := strconv.Atoi(number)
-	if err != nil || after < 0 {
-		return nil, 0
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, a := range slices.Concat(s.opened, s.asked, s.past) {
-		if a.name == name {
-			s.reopenLocked(a)
-			return a, after
-		}
-	}
-	return nil, 0
-}
-
-func (s *streams) reopenLocked(a *answer) {
-	if a.news && !slices.Contains(s.opened, a) {
-		s.openLocked(a)
-	}
-}
-
-func (s *streams) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closed = true
-	for _, a := range slices.Concat(s.opened, s.past) {
-		a.end()
-	}
-}
-
-// openStream serves GET: a new stream, or one that was cut.
-func (h *HTTP) openStream(w http.ResponseWriter, r *http.Request) {
-	g, leave, refused := h.sessionOf(r)
-	if refused != nil {
-		h.refuse(w, refused)
-		return
-	}
-	defer leave()
-	if !accepts(r, "text/event-stream") {
-		h.refuse(w, refuse(http.StatusNotAcceptable, wire.CodeInvalidRequest, "Accept must list text/event-stream."))
-		return
-	}
-	out := h.responseWriter(w)
-	a, after := g.streams.resume(r.Header.Get("Last-Event-ID"))
-	if a == nil {
-		a = g.streams.newAnswer(r)
-		if !g.streams.open(a) {
-			h.refuse(w, refuse(http.StatusConflict, wire.CodeInvalidRequest, "The session has %d streams open already, or is ending.", maxStreams))
-			return
-		}
-		a.begin(out)
-	}
-	defer g.streams.pastIt(a, true)
-	out.open()
-	out.flush()
-	a.serve(r, out, after, statusOK)
-}
-
-func statusOK([]byte) int { return http.StatusOK }

@@ -15,11 +15,18 @@ type responseWriter struct {
 	keepAlive time.Duration
 	slow      time.Duration
 	streaming bool
+	preferred bool // the client would rather have a stream
 	err       error
 }
 
 func (h *HTTP) responseWriter(w http.ResponseWriter) *responseWriter {
 	return &responseWriter{w: w, rc: http.NewResponseController(w), keepAlive: h.opts.KeepAlive, slow: h.opts.SlowClient}
+}
+
+// asObject reports whether a response that nothing came before is an object:
+// a status other than 200 is not to be had from a stream.
+func (o *responseWriter) asObject(status int) bool {
+	return !o.streaming && (!o.preferred || status != http.StatusOK)
 }
 
 func (o *responseWriter) object(status int, text []byte) {

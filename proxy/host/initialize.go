@@ -47,7 +47,7 @@ func newSession(c *channel, params []byte) *session {
 // takes.
 func (s *session) initialize(x exchange) canceller {
 	ctx, cancel := context.WithCancelCause(s.ctx)
-	s.work.Go(func() {
+	spawned := s.spawn(func() {
 		defer cancel(nil)
 		desc, err := s.client.Connect(ctx)
 		if err != nil {
@@ -57,6 +57,10 @@ func (s *session) initialize(x exchange) canceller {
 		x.reply(s.welcome(desc))
 		s.sendEarly()
 	})
+	if !spawned {
+		cancel(nil)
+		x.fail(shuttingDown())
+	}
 	return func(wire.Message) { cancel(context.Canceled) }
 }
 

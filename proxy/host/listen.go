@@ -40,16 +40,16 @@ func (s *stateless) listen(x exchange, from sender) canceller {
 	}
 	sub := &subscription{x: x}
 	sub.listen = &upstream.Listen{
-		Filter: wire.Delete(filter, "taskIds"), Caller: from.caller,
+		Filter: wire.Delete(filter, "taskIds"), Caller: from.caller, Header: x.header,
 		Notify: sub.notify, Ended: func() { s.overSubscription(sub) },
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	sub.cancel = cancel
-	if !s.keep(sub) {
-		x.fail(connectError(context.Canceled))
+	if !s.keep(sub) || !s.spawn(func() { s.begin(ctx, sub) }) {
+		s.drop(sub)
+		x.fail(shuttingDown())
 		return nil
 	}
-	s.work.Go(func() { s.begin(ctx, sub) })
 	return func(wire.Message) { s.drop(sub) }
 }
 

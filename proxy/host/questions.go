@@ -30,11 +30,28 @@ func newQuestions(send func(wire.Message)) *questions {
 // ask sends a question by the way that it belongs to.
 func (q *questions) ask(m wire.Message, answer func(wire.Message), send func(wire.Message)) {
 	q.mu.Lock()
+	if len(q.open) >= maxQuestions {
+		q.mu.Unlock()
+		answer(unasked())
+		return
+	}
 	q.last++
 	id := strconv.AppendInt(nil, q.last, 10)
 	q.open[string(id)] = question{m.ID(), answer}
 	q.mu.Unlock()
 	send(m.With(wire.Changes{ID: id}))
+}
+
+// maxQuestions may be open at a time.
+const maxQuestions = 1000
+
+// refuse answers a question that cannot be put to the host, under our id.
+func (q *questions) refuse(m wire.Message) {
+	q.answer(unasked().With(wire.Changes{ID: m.ID()}))
+}
+
+func unasked() wire.Message {
+	return wire.Failure(noID, wire.Errorf(wire.CodeInternal, "The client could not be asked: it does not take messages, or too many questions are open."))
 }
 
 // answer passes the host's response to whoever asked; others are dropped.

@@ -63,7 +63,9 @@ func (s *stateless) serve(x exchange) canceller {
 	case method == "tasks/get" || method == "tasks/update":
 		s.taskRequest(x, from)
 	case method == "tasks/cancel": // it waits for the disk
-		s.work.Go(func() { s.taskRequest(x, from) })
+		if !s.spawn(func() { s.taskRequest(x, from) }) {
+			x.fail(shuttingDown())
+		}
 	case method == "subscriptions/listen":
 		return s.listen(x, from)
 	default:
@@ -121,7 +123,7 @@ func connectError(err error) *wire.Error {
 }
 
 func shuttingDown() *wire.Error {
-	return &wire.Error{Code: wire.CodeInternal, Message: "The proxy is shutting down. " + upstream.NotDispatched.Sentence(),
+	return &wire.Error{Code: wire.CodeInternal, Message: "The session is over, or the proxy is shutting down. " + upstream.NotDispatched.Sentence(),
 		Data: map[string]any{"reason": "shutdown", "outcome": upstream.NotDispatched}}
 }
 

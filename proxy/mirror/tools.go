@@ -30,8 +30,9 @@ func (t *Tools) Learn(tool []byte) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	before := t.known[name]
-	if size := t.size + sizeOf(name, params) - sizeOf(name, before); size <= maxToolBytes || before != nil {
+	t.size -= sizeOf(name, t.known[name])
+	delete(t.known, name)
+	if size := t.size + sizeOf(name, params); size <= maxToolBytes {
 		t.rememberLocked(name, params, size)
 	}
 	return nil

@@ -27,6 +27,7 @@ type httpEdge struct {
 	server   *http.Server
 	host     *host.HTTP
 	auth     *auth.Authenticator
+	accepted chan error // one, when nothing is accepted any more
 	log      zerolog.Logger
 }
 
@@ -62,7 +63,7 @@ func newHTTPEdge(ctx context.Context, listener *net.TCPListener, core *proxy.Pro
 	if err != nil {
 		return nil, err
 	}
-	e := &httpEdge{opts: opts.Listen, auth: owners, log: opts.Log}
+	e := &httpEdge{opts: opts.Listen, auth: owners, log: opts.Log, accepted: make(chan error, 1)}
 	limited := limit(listener, opts.Listen.Connections)
 	e.listener = limited
 	e.host = host.NewHTTP(host.HTTPOptions{
@@ -109,10 +110,10 @@ func isLoopback(addr net.Addr) bool {
 }
 
 func (e *httpEdge) serve(ctx context.Context) error {
-	failed := make(chan error, 1)
-	go func() { failed <- e.accept() }()
+	go func() { e.accepted <- e.accept() }() // close waits for it
 	select {
-	case err := <-failed:
+	case err := <-e.accepted:
+		e.accepted <- err
 		return err
 	case <-ctx.Done():
 		e.log.Info().Msg("told to end")
@@ -148,5 +149,6 @@ func (e *httpEdge) close(ctx context.Context) {
 	if err := e.server.Shutdown(ctx); err != nil {
 		_ = e.server.Close()
 	}
+	<-e.accepted
 	e.host.Close()
 }

@@ -54,10 +54,7 @@ type Listen struct {
 	Address         string // host:port; port 0 is any free one
 	Endpoint        string // the path of the MCP endpoint, such as /mcp
 	TLSCert, TLSKey string // PEM files; both, or none for plain HTTP
-	// AllowUnauthenticated says that listening beyond loopback without
-	// authentication was asked for.
-	AllowUnauthenticated bool
-	Auth                 Auth
+	Auth            Auth
 	// Origins are whole origins, scheme://host[:port]; Hosts are names or
 	// addresses without a port. Both are in lower case, and allowed besides
 	// loopback's own.

@@ -1,0 +1,87 @@
+//go:build unix
+
+package e2e
+
+import (
+	"maps"
+	"net/http"
+	"testing"
+)
+
+// A host in a session that goes away in the middle of a call does not keep the
+// session, nor its server, for good.
+func TestVanishedHostLeavesItsSession(t *testing.T) {
+	t.Parallel()
+	p, seen := proxyAround(t, "legacy", "-version", "2025-11-25")
+	p.Config = "limits: {session_idle: 1s, sessions: 1}\n"
+	l := p.listen(t)
+	session := l.openSession(t)
+	pid := l.pid(t, session)
+	s := l.watch(t, session, toolCall("1", "gate", `{"gate":"shut"}`))
+	l.await("the call to reach the server", func() bool { return seen.count("call gate") == 1 })
+	s.close()
+	l.awaitGone(pid)
+	l.openSession(t)
+}
+
+// An error has its status although the client would rather have a stream.
+func TestStatusOfAnErrorWhereAStreamIsPreferred(t *testing.T) {
+	t.Parallel()
+	p, _ := proxyAround(t, "modern")
+	l := p.listen(t)
+	preferring := http.Header{"Accept": {streamFirst}}
+	for body, status := range map[string]int{
+		plain.request("1", "tasks/get", `{"taskId":"x"}`): http.StatusBadRequest,
+		plain.request("1", "no/such", `{}`):               http.StatusNotFound,
+	} {
+		l.do(t, rawRequest{Body: body, Header: preferring}).refusedWith(t, status, 0)
+	}
+	s := l.stream(t, rawRequest{Body: plain.toolCall("2", "echo", `{}`), Header: preferring})
+	s.answer("2")
+}
+
+// The name of a method is not to be hidden from whoever filters by it.
+func TestEncodedMethodIsNoMethod(t *testing.T) {
+	t.Parallel()
+	p, seen := proxyAround(t, "modern")
+	l := p.listen(t)
+	l.do(t, rawRequest{Body: plain.toolCall("1", "release", `{}`), Header: http.Header{"Mcp-Method": {"=?base64?dG9vbHMvY2FsbA==?="}}}).
+		refusedWith(t, http.StatusBadRequest, -32020)
+	if n := seen.count("call release"); n != 0 {
+		t.Errorf("the tool was called %d times", n)
+	}
+}
+
+// One owner's many sessions do not end those of another, nor take all.
+func TestOwnersShareTheSessions(t *testing.T) {
+	t.Parallel()
+	p, _ := proxyAround(t, "legacy", "-version", "2025-11-25")
+	p.Config = "limits: {sessions: 4}\n"
+	withTokens(t, p)
+	l := p.listen(t)
+	as := func(name string, header http.Header) http.Header {
+		maps.Copy(header, bearer(map[string]string{"alice": aliceToken, "bob": bobToken}[name]))
+		return header
+	}
+	open := func(name string) rawAnswer {
+		return l.do(t, rawRequest{Body: openRequest, Header: as(name, http.Header{})})
+	}
+	bob := open("bob").Header.Get("Mcp-Session-Id")
+	for i := range 8 {
+		if a := open("alice"); a.Status != http.StatusOK {
+			t.Fatalf("session %d: status %d, %s", i, a.Status, a.Body)
+		}
+	}
+	if a := l.do(t, rawRequest{Body: request("1", "ping", `{}`), Header: as("bob", inSession(bob))}); a.Status != http.StatusOK {
+		t.Errorf("bob's session: status %d, %s", a.Status, a.Body)
+	}
+	for range 2 { // in use, so that none can make room
+		header := as("alice", inSession(open("alice").Header.Get("Mcp-Session-Id")))
+		header["Accept"] = []string{"text/event-stream"}
+		l.stream(t, rawRequest{Method: "GET", Header: header})
+	}
+	open("alice").refusedWith(t, http.StatusServiceUnavailable, -32603)
+	if a := open("bob"); a.Status != http.StatusOK {
+		t.Errorf("bob's second session: status %d, %s", a.Status, a.Body)
+	}
+}
