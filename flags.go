@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/config"
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/runner"
 )
 
 func flags() []cli.Flag {
@@ -131,9 +132,16 @@ func loadFile(asked, path string, opts *config.Options) (config.Config, error) {
 	return cfg, err
 }
 
+func checkTokens(cfg config.Config) error {
+	if cfg.Listen.Address == "" || cfg.Listen.Auth.Tokens == "" {
+		return nil
+	}
+	return runner.CheckTokens(cfg.Listen.Auth.Tokens)
+}
+
 // complete checks the whole, and finds the directory that goes with it.
 func complete(cfg config.Config) (config.Config, error) {
-	err := errors.Join(checkServer(cfg), cfg.Check(), config.CheckKeyPair(cfg.Listen.TLS))
+	err := errors.Join(checkServer(cfg), cfg.Check(), config.CheckKeyPair(cfg.Listen.TLS), checkTokens(cfg))
 	if err != nil {
 		return cfg, eachWrong(err)
 	}

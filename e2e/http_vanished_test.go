@@ -5,6 +5,7 @@ package e2e
 import (
 	"maps"
 	"net/http"
+	"syscall"
 	"testing"
 )
 
@@ -84,4 +85,41 @@ func TestOwnersShareTheSessions(t *testing.T) {
 	if a := open("bob"); a.Status != http.StatusOK {
 		t.Errorf("bob's second session: status %d, %s", a.Status, a.Body)
 	}
+}
+
+// A call that is unanswered when the proxy is told to end gets an error, over
+// HTTP and on stdio, in both eras.
+func TestCallsInFlightAreAnsweredAtTheEnd(t *testing.T) {
+	t.Parallel()
+	const gate = `{"gate":"shut"}`
+	ended := func(t *testing.T, m message) {
+		if why, outcome := reason(m.Error); why != "shutdown" || outcome != "unknown" {
+			t.Errorf("answered with %s", m.Raw)
+		}
+	}
+	t.Run("over HTTP", func(t *testing.T) {
+		t.Parallel()
+		p, seen := proxyAround(t, "legacy", "-version", "2025-11-25")
+		l := p.listen(t)
+		session := l.openSession(t)
+		older := l.watch(t, session, toolCall("1", "gate", gate))
+		newer := l.stream(t, rawRequest{Body: plain.toolCall("2", "gate", gate), Header: http.Header{"Accept": {streamFirst}}})
+		l.await("both calls to reach the server", func() bool { return seen.count("call gate") == 2 })
+		l.signal(syscall.SIGTERM)
+		ended(t, older.answer("1"))
+		ended(t, newer.answer("2"))
+		if status := l.wait(); status != 0 {
+			t.Errorf("exit status %d", status)
+		}
+	})
+	t.Run("on stdio", func(t *testing.T) {
+		t.Parallel()
+		p, seen := proxyAround(t, "legacy")
+		h := p.start(t)
+		h.send(plain.toolCall("1", "gate", gate))
+		h.await("the call to reach the server", func() bool { return seen.count("call gate") == 1 })
+		h.signal(syscall.SIGTERM)
+		ended(t, h.response("1"))
+		h.wait()
+	})
 }

@@ -64,6 +64,38 @@ func TestReadmeConfigurationIsAccepted(t *testing.T) {
 	}
 }
 
+// The example of a request by hand gets a task, at another port.
+func TestReadmeRequestByHandGetsATask(t *testing.T) {
+	t.Parallel()
+	p := &proxied{
+		Flags: []string{"--listen", "127.0.0.1:0", "--after", "100ms"}, StateDir: t.TempDir() + "/state",
+		Upstream: []string{"go", "run", "../examples/slowserver"},
+	}
+	l := p.listen(t)
+	script := strings.Replace(readmeBlock(t, "curl"), "http://127.0.0.1:8080/mcp", l.url, 1)
+	out, err := exec.CommandContext(t.Context(), "sh", "-c", "set -e; "+strings.Replace(script, "curl ", "curl -sS ", 1)).Output()
+	if err != nil || !strings.Contains(string(out), `"resultType":"task"`) {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestReadmeMakesATokenThatIsAdmitted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", readmeBlock(t, "token"))
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TOKEN="+aliceToken)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	p, _ := proxyAround(t, "modern")
+	p.Flags = []string{"--tokens", filepath.Join(dir, "tokens.txt")}
+	l := p.listen(t)
+	if a := l.do(t, rawRequest{Body: releaseCall, Header: bearer(aliceToken)}); a.Status != 200 {
+		t.Errorf("status %d, %s", a.Status, a.Body)
+	}
+	l.do(t, rawRequest{Body: releaseCall, Header: bearer(bobToken)}).refusedWith(t, 401, 0)
+}
+
 func TestReadmeInstallsThisModule(t *testing.T) {
 	mod, err := os.ReadFile("../go.mod")
 	if err != nil {

@@ -40,6 +40,13 @@ const lookEvery = time.Second
 // within one step of the last one may leave size and time as they were.
 const settleTime = 2 * time.Second
 
+// CheckTokens says what is wrong with a tokens file, in a line for whoever wrote
+// it.
+func CheckTokens(path string) error {
+	_, err := openTokens(path, time.Now, zerolog.Nop())
+	return err
+}
+
 func openTokens(path string, now func() time.Time, log zerolog.Logger) (*tokens, error) {
 	t := &tokens{path: path, now: now, log: log}
 	list, err := t.read()

@@ -3,12 +3,11 @@ package host
 import (
 	"bytes"
 	"context"
-	"maps"
 	"net/http"
-	"slices"
 	"sync"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
 // exchange is one request of a host and the way back to it.
@@ -46,6 +45,7 @@ type inflight struct {
 
 type flight struct {
 	key    string
+	send   func(response wire.Message)
 	cancel canceller
 	over   bool // answered or cancelled
 }
@@ -54,12 +54,13 @@ func newInflight() *inflight {
 	return &inflight{open: map[*flight]bool{}, byID: map[string]*flight{}}
 }
 
-// begin notes a request before it is served. An id that is in use already goes
-// to the newer request, as far as cancelling is concerned.
-func (f *inflight) begin(id []byte) *flight {
+// begin notes a request before it is served; send takes the response. An id
+// that is in use already goes to the newer request, as far as cancelling is
+// concerned.
+func (f *inflight) begin(id []byte, send func(response wire.Message)) *flight {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	fl := &flight{key: keyOf(id)}
+	fl := &flight{key: keyOf(id), send: send}
 	f.open[fl], f.byID[fl.key] = true, fl
 	return fl
 }
@@ -71,10 +72,10 @@ func (f *inflight) cancellable(fl *flight, cancel canceller) {
 	fl.cancel = cancel
 }
 
-// answer calls send with nothing held, unless the request has been answered or
-// cancelled before: then it returns false. Until send has returned the request
-// counts as open.
-func (f *inflight) answer(fl *flight, send func()) bool {
+// answer sends the response with nothing held, unless the request has been
+// answered or cancelled before: then it returns false. Until it is sent the
+// request counts as open.
+func (f *inflight) answer(fl *flight, response wire.Message) bool {
 	f.mu.Lock()
 	again := fl.over
 	fl.over = true
@@ -82,7 +83,7 @@ func (f *inflight) answer(fl *flight, send func()) bool {
 	if again {
 		return false
 	}
-	send()
+	fl.send(response)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.removeLocked(fl)
@@ -141,13 +142,29 @@ func (f *inflight) wait(ctx context.Context) {
 	}
 }
 
-// cancelAll cancels whatever is unanswered.
-func (f *inflight) cancelAll(notice wire.Message) {
+// giveUp answers whatever is unanswered and can be cancelled with an error, and
+// cancels it.
+func (f *inflight) giveUp(notice wire.Message) {
 	f.mu.Lock()
-	open := slices.Collect(maps.Keys(f.open))
+	cancels := map[*flight]canceller{}
+	for fl := range f.open {
+		if fl.cancel != nil {
+			cancels[fl] = fl.cancel
+		}
+	}
 	f.mu.Unlock()
-	for _, fl := range open {
-		f.withdraw(fl, notice)
+	for fl, cancel := range cancels {
+		if f.answer(fl, wire.Failure(noID, givenUp())) {
+			cancel(notice)
+		}
+	}
+}
+
+func givenUp() *wire.Error {
+	return &wire.Error{
+		Code:    wire.CodeInternal,
+		Message: "The request was given up, because the session or the proxy came to its end. " + upstream.Unknown.Sentence(),
+		Data:    map[string]any{"reason": "shutdown", "outcome": upstream.Unknown},
 	}
 }
 

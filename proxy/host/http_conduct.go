@@ -11,7 +11,12 @@ import (
 
 // conduct serves a request and stays until the answer is written.
 func (h *HTTP) conduct(w http.ResponseWriter, r *http.Request, g *guest, m wire.Message, serve func(exchange) canceller) {
-	a, flight, out := g.newAnswer(r), g.inflight.begin(m.ID()), h.responseWriter(w)
+	a, out := g.newAnswer(r), h.responseWriter(w)
+	flight := g.inflight.begin(m.ID(), func(response wire.Message) {
+		text := response.Rewrite(wire.Changes{ID: m.ID()})
+		h.trace("to host", text)
+		a.put(text, true, false)
+	})
 	defer func() { h.conducted(g, a, flight, out) }() // also when the connection is cut
 	x := h.exchange(r, g, m, a, flight)
 	g.client.Forward(x.header) // the greeting comes before the request that it is made for
@@ -63,13 +68,7 @@ func (h *HTTP) exchange(r *http.Request, g *guest, m wire.Message, a *answer, fl
 			g.streams.send(n)
 		}
 	}
-	x.reply = func(response wire.Message) bool {
-		return g.inflight.answer(flight, func() {
-			text := response.Rewrite(wire.Changes{ID: m.ID()})
-			h.trace("to host", text)
-			a.put(text, true, false)
-		})
-	}
+	x.reply = func(response wire.Message) bool { return g.inflight.answer(flight, response) }
 	return x
 }
 

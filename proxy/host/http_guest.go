@@ -37,13 +37,13 @@ func (g *guest) finish(ctx context.Context) {
 	g.leave()
 }
 
-// leave cancels what is unanswered, ends all streams, and waits for what was
+// leave gives up what is unanswered, ends all streams, and waits for what was
 // begun for the guest.
 func (g *guest) leave() {
 	if g.stateless != nil {
 		g.stateless.endSubscriptions()
 	}
-	g.inflight.cancelAll(wire.Notification("notifications/cancelled", []byte(`{"reason":"the session is over"}`)))
+	g.inflight.giveUp(wire.Notification("notifications/cancelled", []byte(`{"reason":"the session is over"}`)))
 	if g.streams != nil {
 		g.streams.close()
 	}

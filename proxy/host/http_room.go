@@ -31,6 +31,7 @@ func (gs *guests) makeRoomLocked(owner string) *wire.Error {
 	if len(idle) == 0 {
 		return tooManySessions(gs.opts.Sessions)
 	}
+	gs.opts.Log.Info().Int("sessions", gs.opts.Sessions).Msg("ending an idle session to make room for another (limits.sessions)")
 	gs.removeLocked(slices.MinFunc(idle, func(a, b *guest) int { return a.used.Compare(b.used) }))
 	return nil
 }

@@ -59,6 +59,10 @@ func TestPastStreamsAreKeptInBoundedMemory(t *testing.T) {
 		s.pastIt(a, true)
 		cut = append(cut, a)
 	}
+	last := strconv.Itoa(3 * maxPast)
+	if a, after := s.resume(last + "-1"); a != cut[len(cut)-1] || after != 1 {
+		t.Errorf("the newest stream: %v, %d", a, after)
+	}
 	for _, a := range cut {
 		for range 5 { // news for a client that is gone
 			a.put(text, false, false)
@@ -69,10 +73,6 @@ func TestPastStreamsAreKeptInBoundedMemory(t *testing.T) {
 	}
 	if a, _ := s.resume("1-0"); a != nil {
 		t.Error("the oldest stream is still there")
-	}
-	last := strconv.Itoa(3 * maxPast)
-	if a, after := s.resume(last + "-1"); a != cut[len(cut)-1] || after != 1 {
-		t.Errorf("the newest stream: %v, %d", a, after)
 	}
 	for _, id := range []string{"", "-", "-0", "1", "x-1", last + "--1", last + "-x"} {
 		if a, _ := s.resume(id); a != nil {

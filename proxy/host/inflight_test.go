@@ -8,11 +8,13 @@ import (
 )
 
 // answered reports whether an answer is sent.
-func answered(f *inflight, fl *flight) bool { return f.answer(fl, func() {}) }
+func answered(f *inflight, fl *flight) bool { return f.answer(fl, wire.Message{}) }
+
+func nowhere(wire.Message) {}
 
 func TestCancelledRequestIsNotAnswered(t *testing.T) {
 	f := newInflight()
-	flight := f.begin([]byte(`"a"`))
+	flight := f.begin([]byte(`"a"`), nowhere)
 	cancelled := 0
 	f.cancellable(flight, func(wire.Message) { cancelled++ })
 	f.cancel([]byte(`"\u0061"`), wire.Message{}) // the same id, spelled otherwise
@@ -27,7 +29,7 @@ func TestCancelledRequestIsNotAnswered(t *testing.T) {
 
 func TestAnsweredRequestIsNotCancelled(t *testing.T) {
 	f := newInflight()
-	flight := f.begin([]byte("1"))
+	flight := f.begin([]byte("1"), nowhere)
 	f.cancellable(flight, func(wire.Message) { t.Error("cancelled after the answer") })
 	if !answered(f, flight) || answered(f, flight) {
 		t.Error("want exactly one reply")
@@ -37,7 +39,7 @@ func TestAnsweredRequestIsNotCancelled(t *testing.T) {
 
 func TestIdsOfDifferentTypesAreDifferent(t *testing.T) {
 	f := newInflight()
-	number, text := f.begin([]byte("1")), f.begin([]byte(`"1"`))
+	number, text := f.begin([]byte("1"), nowhere), f.begin([]byte(`"1"`), nowhere)
 	f.cancellable(number, func(wire.Message) {})
 	f.cancel([]byte("1"), wire.Message{})
 	if answered(f, number) || !answered(f, text) {
@@ -47,7 +49,7 @@ func TestIdsOfDifferentTypesAreDifferent(t *testing.T) {
 
 func TestReusedIdBelongsToTheNewerRequest(t *testing.T) {
 	f := newInflight()
-	older, newer := f.begin([]byte("1")), f.begin([]byte("1"))
+	older, newer := f.begin([]byte("1"), nowhere), f.begin([]byte("1"), nowhere)
 	if !answered(f, older) {
 		t.Error("the older request was not answered")
 	}
@@ -60,20 +62,33 @@ func TestReusedIdBelongsToTheNewerRequest(t *testing.T) {
 
 func TestWaitEndsWithTheLastAnswer(t *testing.T) {
 	f := newInflight()
-	a, b := f.begin([]byte("1")), f.begin([]byte("2"))
 	waited := make(chan struct{})
-	go func() {
-		defer close(waited)
-		f.wait(t.Context())
-	}()
-	answered(f, a)
-	f.answer(b, func() {
+	a, b := f.begin([]byte("1"), nowhere), f.begin([]byte("2"), func(wire.Message) {
 		select {
 		case <-waited:
 			t.Error("the last answer was not out yet")
 		default:
 		}
 	})
+	go func() {
+		defer close(waited)
+		f.wait(t.Context())
+	}()
+	answered(f, a)
+	answered(f, b)
 	<-waited
 	f.wait(context.Background()) // nothing left to wait for
+}
+
+func TestWhatIsGivenUpIsAnsweredAndCancelled(t *testing.T) {
+	f := newInflight()
+	var got []string
+	call := f.begin([]byte("1"), func(m wire.Message) { got = append(got, string(m.Err())) })
+	f.cancellable(call, func(wire.Message) { got = append(got, "cancelled") })
+	f.begin([]byte("2"), func(wire.Message) { t.Error("what cannot be cancelled answers by itself") })
+	f.giveUp(wire.Message{})
+	f.giveUp(wire.Message{})
+	if len(got) != 2 || string(wire.Lookup([]byte(got[0]), "data", "reason")) != `"shutdown"` || got[1] != "cancelled" {
+		t.Errorf("got %q", got)
+	}
 }

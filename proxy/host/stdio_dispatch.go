@@ -18,11 +18,11 @@ func (s *Stdio) message(m wire.Message) {
 }
 
 func (s *Stdio) request(m wire.Message) {
-	flight := s.inflight.begin(m.ID())
+	flight := s.inflight.begin(m.ID(), func(response wire.Message) {
+		s.writeRaw(response.Rewrite(wire.Changes{ID: m.ID()}))
+	})
 	x := exchange{request: m, notify: s.send}
-	x.reply = func(response wire.Message) bool {
-		return s.inflight.answer(flight, func() { s.writeRaw(response.Rewrite(wire.Changes{ID: m.ID()})) })
-	}
+	x.reply = func(response wire.Message) bool { return s.inflight.answer(flight, response) }
 	if s.closing.Load() {
 		x.fail(shuttingDown())
 		return

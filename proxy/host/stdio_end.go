@@ -8,7 +8,7 @@ import (
 )
 
 // Finish refuses what the host still sends, ends subscriptions and waits for
-// what is unanswered, until ctx ends; the rest is cancelled. Tasks are no part
+// what is unanswered, until ctx ends; the rest is answered with an error and cancelled. Tasks are no part
 // of this: their calls have been answered. A host that does not read can keep
 // some of it from getting done: then it is left to Close.
 func (s *Stdio) Finish(ctx context.Context) {
@@ -17,7 +17,7 @@ func (s *Stdio) Finish(ctx context.Context) {
 		defer close(s.finished)
 		s.stateless.endSubscriptions()
 		s.inflight.wait(ctx)
-		s.inflight.cancelAll(wire.Notification("notifications/cancelled", []byte(`{"reason":"the client is gone"}`)))
+		s.inflight.giveUp(wire.Notification("notifications/cancelled", []byte(`{"reason":"the client is gone"}`)))
 		s.close()
 	}()
 	select {

@@ -3,9 +3,11 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	stdlog "log"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -53,7 +55,7 @@ func runHTTP(ctx context.Context, opts Options) error {
 func listen(address string) (*net.TCPListener, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; choose another address or port with --listen", err)
 	}
 	return listener.(*net.TCPListener), nil
 }
@@ -73,9 +75,17 @@ func newHTTPEdge(ctx context.Context, listener *net.TCPListener, core *proxy.Pro
 	})
 	e.server = &http.Server{
 		Handler: e.routes(), ReadHeaderTimeout: e.opts.HeaderTimeout, IdleTimeout: idleConnection,
-		MaxHeaderBytes: e.opts.HeaderBytes, ConnState: limited.note, ErrorLog: stdlog.New(opts.Log, "", 0),
+		MaxHeaderBytes: e.opts.HeaderBytes, ConnState: limited.note, ErrorLog: stdlog.New(warnings{opts.Log}, "", 0),
 	}
 	return e, nil
+}
+
+// warnings gives what package net/http has to say a level.
+type warnings struct{ log zerolog.Logger }
+
+func (w warnings) Write(line []byte) (int, error) {
+	w.log.Warn().Msg(strings.TrimSpace(string(line)))
+	return len(line), nil
 }
 
 func (e *httpEdge) routes() http.Handler {

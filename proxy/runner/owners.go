@@ -7,6 +7,9 @@ import (
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/auth"
 )
 
+// CheckTokens says what is wrong with a tokens file, before anything begins.
+func CheckTokens(path string) error { return auth.CheckTokens(path) }
+
 // newAuth keeps the key of the owners' hashes beside their tasks.
 func newAuth(ctx context.Context, opts Options) (*auth.Authenticator, error) {
 	key, err := auth.LoadKey(opts.StateDir)
