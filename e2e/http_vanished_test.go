@@ -103,11 +103,12 @@ func TestCallsInFlightAreAnsweredAtTheEnd(t *testing.T) {
 		l := p.listen(t)
 		session := l.openSession(t)
 		older := l.watch(t, session, toolCall("1", "gate", gate))
-		newer := l.stream(t, rawRequest{Body: plain.toolCall("2", "gate", gate), Header: http.Header{"Accept": {streamFirst}}})
+		newer := l.join()
+		newer.send(plain.toolCall("2", "gate", gate))
 		l.await("both calls to reach the server", func() bool { return seen.count("call gate") == 2 })
 		l.signal(syscall.SIGTERM)
 		ended(t, older.answer("1"))
-		ended(t, newer.answer("2"))
+		ended(t, newer.response("2"))
 		if status := l.wait(); status != 0 {
 			t.Errorf("exit status %d", status)
 		}
