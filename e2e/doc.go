@@ -6,6 +6,14 @@
 //   - proxy_test.go starts the proxy around one of the fixture servers.
 //   - testdata/*/*.txtar are conversations, one behaviour and one era a file;
 //     conversations_test.go runs them and explains their format.
+//   - wirehttp*_test.go put HTTP under both: a host whose lines go out as a real
+//     client's requests, and fronts that serve the fixtures over HTTP; so every
+//     conversation runs over every transport.
+//   - http_*_test.go speak to the edge for hosts over HTTP by hand, owners_* are
+//     about whose tasks they are, faults_* about servers over HTTP that
+//     misbehave.
+//   - schema/ judges every message by the published schemas, conformance/ runs
+//     the official suite.
 //   - servers/ holds the fixture servers, peers/ the drivers for hosts that run
 //     on Node.
 //

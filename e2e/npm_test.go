@@ -1,15 +1,14 @@
 package e2e
 
 import (
-	"crypto/sha256"
-	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/e2e/peers"
 )
 
 // npmPeers is the directory with the drivers of peers/ and the packages of its
@@ -42,67 +41,7 @@ var nodeMissing = sync.OnceValue(func() string {
 	return ""
 })
 
-// installPeers installs once for each content of peers/: the directory's name is
-// its hash, and it appears under that name only when it is complete.
-var installPeers = sync.OnceValues(func() (string, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
-	hash, err := hashPeers()
-	if err != nil {
-		return "", err
-	}
-	final := filepath.Join(cache, "mcp-taskproxy-e2e", hash)
-	if _, err := os.Stat(final); err == nil {
-		return final, nil
-	}
-	return final, installInto(final)
-})
-
-func installInto(final string) error {
-	if err := os.MkdirAll(filepath.Dir(final), 0o700); err != nil {
-		return err
-	}
-	draft, err := os.MkdirTemp(filepath.Dir(final), "draft-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(draft)
-	if err := fillPeers(draft); err != nil {
-		return err
-	}
-	if err := os.Rename(draft, final); err != nil && !os.IsExist(err) {
-		return err
-	}
-	return nil
-}
-
-func hashPeers() (string, error) {
-	hash := sha256.New()
-	files, err := filepath.Glob(filepath.Join("peers", "*"))
-	for _, file := range files {
-		data, readErr := os.ReadFile(file)
-		if readErr != nil {
-			return "", readErr
-		}
-		fmt.Fprintf(hash, "%s %d\n%s", filepath.Base(file), len(data), data)
-	}
-	return fmt.Sprintf("%x", hash.Sum(nil)[:8]), err
-}
-
-// fillPeers runs no install scripts: what is run is what the lock file names.
-func fillPeers(dir string) error {
-	if err := os.CopyFS(dir, os.DirFS("peers")); err != nil {
-		return err
-	}
-	npm := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-	npm.Dir = dir
-	if out, err := npm.CombinedOutput(); err != nil {
-		return fmt.Errorf("npm ci: %w\n%s", err, out)
-	}
-	return nil
-}
+var installPeers = sync.OnceValues(func() (string, error) { return peers.Install("peers") })
 
 // npmServer is the command of a server among the packages.
 func npmServer(t testing.TB, name string, args ...string) []string {
