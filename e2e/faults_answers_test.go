@@ -23,7 +23,8 @@ const aMegabyte = 1 << 20
 var faults = []fault{
 	{"status_500", saying(500, "text/plain", "it broke"), "upstream_http", "unknown", []string{"HTTP 500", "it broke"}},
 	{"status_502_page", saying(502, "text/html", "<html><h1>502 Bad\nGateway</h1></html>"), "upstream_http", "unknown", []string{"HTTP 502", "Bad Gateway"}},
-	{"status_503", saying(503, "text/plain", "later"), "upstream_http", "not_dispatched", []string{"HTTP 503"}},
+	{"status_503", saying(503, "text/plain", "no healthy upstream"), "upstream_http", "unknown", []string{"HTTP 503", "no healthy upstream"}},
+	{"status_503_with_a_time", later, "upstream_http", "not_dispatched", []string{"HTTP 503", "later"}},
 	{"status_429", saying(429, "text/plain", "slow down"), "upstream_http", "not_dispatched", []string{"HTTP 429", "slow down"}},
 	{"status_401", saying(401, "text/plain", "who are you"), "upstream_unauthorized", "not_dispatched", []string{"HTTP 401", "who are you", "Authorization"}},
 	{"status_403", saying(403, "text/html", "<p>no</p>"), "upstream_unauthorized", "not_dispatched", []string{"HTTP 403"}},
@@ -40,6 +41,13 @@ var faults = []fault{
 	{"cut_behind_the_effect", cutOff(""), "upstream_stream_cut", "unknown", nil},
 	{"cut_in_the_head", cutOff("HTTP/1.1 200 OK\r\nContent-Type: appl"), "upstream_stream_cut", "unknown", nil},
 	{"cut_in_the_body", cutOff("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"jsonrpc\""), "upstream_stream_cut", "unknown", nil},
+}
+
+// later is the word of who has not begun: others say 503 of a request that they
+// had passed on.
+func later(w http.ResponseWriter, v visit) {
+	w.Header().Set("Retry-After", "5")
+	saying(http.StatusServiceUnavailable, "text/plain", "later")(w, v)
 }
 
 // endless is valid JSON as far as it goes.

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"io"
 	"maps"
 	"net/http"
 	"syscall"
@@ -123,4 +124,40 @@ func TestCallsInFlightAreAnsweredAtTheEnd(t *testing.T) {
 		ended(t, h.response("1"))
 		h.wait()
 	})
+}
+
+// A body that is announced and never comes holds no connection for long, also
+// where the answer needs no body.
+func TestBodyThatNeverComesBehindARefusal(t *testing.T) {
+	t.Parallel()
+	p, _ := proxyAround(t, "modern")
+	p.Config = "limits: {connections: 4, header_timeout: 1s}\n"
+	withTokens(t, p)
+	l := p.listen(t)
+	for _, line := range []string{"POST /mcp", "GET /healthz", "POST /nothing", "PUT /mcp"} {
+		conn := l.dial(t)
+		_, _ = io.WriteString(conn, line+" HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 10\r\n\r\n")
+	}
+	if a := l.do(t, rawRequest{Method: "GET", Path: "/healthz"}); a.Status != http.StatusOK {
+		t.Errorf("status %d", a.Status)
+	}
+}
+
+// A subscription that the server never confirms ends with its session, and when
+// it is cancelled, with an answer or without one but not open for ever.
+func TestSubscriptionThatIsNeverConfirmedEnds(t *testing.T) {
+	t.Parallel()
+	s := startModern(t, map[string]act{"subscriptions/listen": hanging})
+	p := proxyTo(t, s)
+	l := p.listen(t)
+	session := l.openSession(t)
+	subscribe := l.watch(t, session, request("1", "resources/subscribe", `{"uri":"x:y"}`))
+	other := l.watch(t, session, request("2", "resources/subscribe", `{"uri":"x:z"}`))
+	l.await("the server to hear of both", func() bool { return len(s.visits("subscriptions/listen")) >= 2 })
+	l.do(t, rawRequest{Body: `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, Header: inSession(session)})
+	subscribe.ends()
+	l.do(t, rawRequest{Method: "DELETE", Header: inSession(session)})
+	if m := other.answer("2"); m.Error == nil {
+		t.Errorf("answered with %s", m.Raw)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/base64"
+	"encoding/json"
 	"encoding/pem"
 	"net/http"
 	"strings"
@@ -73,6 +74,8 @@ func TestBadTokensAreRefused(t *testing.T) {
 		"not valid yet":               {i.token(t, object{"nbf": in(90 * time.Second)}), errTooEarly},
 		"issued in the future":        {i.token(t, object{"iat": in(90 * time.Second)}), errTooEarly},
 		"no subject":                  {i.token(t, object{"sub": nil}), errNoSubject},
+		"subject that is no text":     {i.token(t, object{"sub": json.RawMessage(`"a\ud800"`)}), errNoSubject},
+		"subject of invalid UTF-8":    {i.token(t, object{"sub": json.RawMessage("\"a\xff\"")}), errNoSubject},
 		"claims that are a JSON list": {signText(t, key, `[]`), errClaims},
 		"claims that are no JSON":     {signText(t, key, `alice`), errSignature},
 	} {

@@ -45,7 +45,7 @@ var (
 	errNoExpiry     = badToken("The access token has no time of expiry.")
 	errExpired      = badToken("The access token has expired: get a new one.")
 	errTooEarly     = badToken("The access token is not valid yet: the clocks of the issuer and of this server may differ.")
-	errNoSubject    = badToken("The access token has no subject.")
+	errNoSubject    = badToken("The access token has no subject that is a text.")
 )
 
 // errNoKeys is no fault of the token, and a 401 would make the client log in

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/json"
@@ -84,7 +85,7 @@ func (v *verifier) check(c *claims) *refusal {
 		return errAudience
 	case c.Expiry == nil:
 		return errNoExpiry
-	case c.Subject == "":
+	case c.Subject == "", strings.ContainsRune(c.Subject, utf8.RuneError): // which stands for any that is no text
 		return errNoSubject
 	}
 	if err := c.ValidateWithLeeway(jwt.Expected{Time: v.now()}, leeway); errors.Is(err, jwt.ErrExpired) {

@@ -32,7 +32,7 @@ func (b *bridge) serve(x exchange) canceller {
 	case "logging/setLevel":
 		b.setLevel(x)
 	case "resources/subscribe":
-		b.watch(x)
+		return b.watch(x)
 	case "resources/unsubscribe":
 		b.unwatch(x)
 	default:
@@ -77,7 +77,7 @@ func (b *bridge) setLevel(x exchange) {
 	x.result([]byte("{}"))
 }
 
-func (b *bridge) watch(x exchange) {
+func (b *bridge) watch(x exchange) canceller {
 	uri := wire.Get(x.request.Params(), "uri")
 	l := b.listen(wire.Set(nil, "resourceSubscriptions", wire.Array([][]byte{uri})))
 	b.mu.Lock()
@@ -88,9 +88,9 @@ func (b *bridge) watch(x exchange) {
 	b.mu.Unlock()
 	if known {
 		x.result([]byte("{}"))
-		return
+		return nil
 	}
-	b.begin(l, func(err error) {
+	stop := b.begin(l, func(err error) {
 		if err != nil {
 			b.forget(uri)
 			x.fail(connectError(err))
@@ -98,6 +98,7 @@ func (b *bridge) watch(x exchange) {
 		}
 		x.result([]byte("{}"))
 	})
+	return func(wire.Message) { stop() }
 }
 
 func (b *bridge) unwatch(x exchange) {
@@ -140,7 +141,7 @@ func (b *bridge) followLists(desc upstream.Description) {
 		return
 	}
 	b.begin(l, func(err error) {
-		if err != nil {
+		if err != nil && b.session.ctx.Err() == nil {
 			b.session.Log.Info().Err(err).Msg("the upstream server does not report list changes")
 		}
 	})
@@ -164,16 +165,18 @@ func (b *bridge) listen(filter []byte) *upstream.Listen {
 	}
 }
 
-func (b *bridge) begin(l *upstream.Listen, then func(error)) {
+// begin says in the end what came of it; stop ends it before that.
+func (b *bridge) begin(l *upstream.Listen, then func(error)) (stop func()) {
 	s := b.session
+	ctx, cancel := context.WithCancel(s.ctx)
 	spawned := s.spawn(func() {
-		_, err := s.client.Listen(s.ctx, l)
-		if err == context.Canceled {
-			return
-		}
+		defer cancel()
+		_, err := s.client.Listen(ctx, l)
 		then(err)
 	})
 	if !spawned {
+		cancel()
 		then(context.Canceled)
 	}
+	return cancel
 }

@@ -74,7 +74,7 @@ func newHTTPEdge(ctx context.Context, listener *net.TCPListener, core *proxy.Pro
 		Node: opts.Node, Sessions: e.opts.Sessions, SessionIdle: e.opts.SessionIdle,
 	})
 	e.server = &http.Server{
-		Handler: e.routes(), ReadHeaderTimeout: e.opts.HeaderTimeout, IdleTimeout: idleConnection,
+		Handler: bounded(e.routes(), e.opts.HeaderTimeout), ReadHeaderTimeout: e.opts.HeaderTimeout, IdleTimeout: idleConnection,
 		MaxHeaderBytes: e.opts.HeaderBytes, ConnState: limited.note, ErrorLog: stdlog.New(warnings{opts.Log}, "", 0),
 	}
 	return e, nil
@@ -96,6 +96,18 @@ func (e *httpEdge) routes() http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("GET /readyz", e.ready)
 	return mux
+}
+
+// bounded gives a body that nobody reads, behind a refusal, no more time than a
+// head has: the server waits for the rest of it. Whoever reads a body sets the
+// deadline anew.
+func bounded(next http.Handler, limit time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 {
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(limit))
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (e *httpEdge) ready(w http.ResponseWriter, _ *http.Request) {

@@ -5,13 +5,14 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 )
 
-// limitedListener accepts a connection only when fewer than its limit are open.
-// For one more it closes the connection that has been idle longest, or the next
-// one that becomes idle; until then the new one waits where the kernel keeps
-// it. It is not netutil's, whose connections lose CloseWrite: net/http needs
-// that to have a refusal arrive at a client that is still sending.
+// limitedListener hands on a connection only when fewer than its limit are
+// open. For one more it closes the connection that has been idle longest; until
+// one can be closed the new one waits. It is not netutil's, whose connections
+// lose CloseWrite: net/http needs that to have a refusal arrive at a client
+// that is still sending.
 type limitedListener struct {
 	*net.TCPListener
 	free   chan struct{}
@@ -19,9 +20,18 @@ type limitedListener struct {
 	close  func() error
 
 	mu      sync.Mutex
-	idle    []net.Conn // in the order in which they became so
+	idle    []idleConn // in the order in which they became so
 	waiting bool       // a new connection waits for room
 }
+
+type idleConn struct {
+	net.Conn
+	since time.Time
+}
+
+// leastIdle spares a connection whose next request, or whose first over HTTP/2,
+// is on its way.
+const leastIdle = time.Second
 
 func limit(listener *net.TCPListener, connections int) *limitedListener {
 	l := &limitedListener{TCPListener: listener, free: make(chan struct{}, connections), closed: make(chan struct{})}
@@ -33,13 +43,13 @@ func limit(listener *net.TCPListener, connections int) *limitedListener {
 }
 
 func (l *limitedListener) Accept() (net.Conn, error) {
-	if !l.reserve() {
-		return nil, net.ErrClosed
-	}
 	conn, err := l.AcceptTCP()
 	if err != nil {
-		<-l.free
 		return nil, err
+	}
+	if !l.reserve() {
+		_ = conn.Close()
+		return nil, net.ErrClosed
 	}
 	return &limitedConn{TCPConn: conn, release: sync.OnceFunc(func() { <-l.free })}, nil
 }
@@ -51,9 +61,8 @@ func (l *limitedListener) reserve() bool {
 		return true
 	default:
 	}
-	if conn := l.wait(); conn != nil {
-		closeAside(conn)
-	}
+	l.wait(true)
+	defer l.wait(false)
 	select {
 	case l.free <- struct{}{}:
 		return true
@@ -62,28 +71,41 @@ func (l *limitedListener) reserve() bool {
 	}
 }
 
-// wait returns the connection that makes room, if there is one already.
-func (l *limitedListener) wait() net.Conn {
+func (l *limitedListener) wait(begin bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.waiting = len(l.idle) == 0; l.waiting {
-		return nil
+	if l.waiting = begin; begin {
+		l.relieveLocked()
 	}
-	return l.idle[0]
+}
+
+// relieveLocked closes a connection as soon as one has been idle long enough.
+func (l *limitedListener) relieveLocked() {
+	if !l.waiting || len(l.idle) == 0 {
+		return
+	}
+	if left := leastIdle - time.Since(l.idle[0].since); left > 0 {
+		time.AfterFunc(left, l.relieve) // it looks again, and does nothing if nobody waits
+		return
+	}
+	closeAside(l.idle[0])
+	l.idle = l.idle[1:]
+}
+
+func (l *limitedListener) relieve() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.relieveLocked()
 }
 
 // note is the server's ConnState.
 func (l *limitedListener) note(conn net.Conn, state http.ConnState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.idle = slices.DeleteFunc(l.idle, func(c net.Conn) bool { return c == conn })
-	switch {
-	case state != http.StateIdle:
-	case l.waiting:
-		l.waiting = false
-		closeAside(conn)
-	default:
-		l.idle = append(l.idle, conn)
+	l.idle = slices.DeleteFunc(l.idle, func(c idleConn) bool { return c.Conn == conn })
+	if state == http.StateIdle {
+		l.idle = append(l.idle, idleConn{conn, time.Now()})
+		l.relieveLocked()
 	}
 }
 
