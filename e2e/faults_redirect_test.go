@@ -49,27 +49,30 @@ func TestGreetingIsRedirectedToAnotherServer(t *testing.T) {
 }
 
 // Within the server a redirect that keeps the request is followed, headers and
-// body included.
+// body included; a call goes where others were led, and is not sent twice.
 func TestRedirectWithinTheServer(t *testing.T) {
 	t.Parallel()
+	const tools = `{"resultType":"complete","tools":[{"name":"moved","inputSchema":{"type":"object"}}],"ttlMs":0,"cacheScope":"private"}`
 	everyPair(t, statelessWays, func(t *testing.T, start func(testing.TB, map[string]act) *scripted, y way) {
-		s := start(t, map[string]act{"tools/call moved": func(w http.ResponseWriter, v visit) {
+		s := start(t, map[string]act{"tools/call moved": answering(doneResult), "tools/list": func(w http.ResponseWriter, v visit) {
 			if v.URL.Path == "/mcp" {
 				redirecting(308, "/mcp/")(w, v)
 				return
 			}
-			answering(doneResult)(w, v)
+			answering(tools)(w, v)
 		}})
 		p := proxyTo(t, s)
 		p.Flags = []string{"--header", "X-Key: for-this-server-only"}
 		h := y.start(t, p)
-		if m := h.ask(y.call("1", "moved", `{"x":1.0}`)); m.Error != nil {
+		if m := h.ask(y.request("1", "tools/list")); m.Error != nil {
+			t.Errorf("the list failed: %s", m.Raw)
+		}
+		if m := h.ask(y.call("2", "moved", `{"x":1.0}`)); m.Error != nil {
 			t.Errorf("the call failed: %s", m.Raw)
 		}
-		for _, v := range s.want(t, "tools/call moved", 2) {
-			if v.header("X-Key") != "for-this-server-only" || !strings.Contains(v.Raw, `"arguments":{"x":1.0}`) {
-				t.Errorf("%s got %v, %s", v.URL.Path, v.Header, v.Raw)
-			}
+		v := s.want(t, "tools/call moved", 1)[0]
+		if v.URL.Path != "/mcp/" || v.header("X-Key") != "for-this-server-only" || !strings.Contains(v.Raw, `"arguments":{"x":1.0}`) {
+			t.Errorf("%s got %v, %s", v.URL.Path, v.Header, v.Raw)
 		}
 	})
 }

@@ -37,28 +37,42 @@ func (c *Client) settle(try *attempt, k *conn, err error) {
 			reopened = true
 			k, err = c.open(k)
 		}
-		c.mu.Lock()
-		if err == nil && k.ended {
-			err = errGone()
-		}
-		batch := c.waiting
-		c.waiting = nil
-		if err != nil || len(batch) == 0 {
-			rest := c.finishLocked(try, k, err)
-			c.mu.Unlock()
-			refuse(batch, err)
-			if rest {
-				c.Rest()
-			}
+		batch := c.nextBatch(try, k, err)
+		if batch == nil {
 			return
 		}
-		for _, r := range batch {
-			if !r.plain() {
-				k.enlistLocked(r)
-			}
-		}
-		c.mu.Unlock()
 		k.writeAll(batch)
+	}
+}
+
+// nextBatch returns requests to write on k. Where there are none, or k is of no
+// use, it ends the attempt.
+func (c *Client) nextBatch(try *attempt, k *conn, err error) []*Request {
+	c.mu.Lock()
+	if err == nil && k.ended {
+		err = errGone()
+	}
+	batch := c.waiting
+	c.waiting = nil
+	if err == nil && len(batch) > 0 {
+		k.enlistAllLocked(batch)
+		c.mu.Unlock()
+		return batch
+	}
+	rest := c.finishLocked(try, k, err)
+	c.mu.Unlock()
+	refuse(batch, err)
+	if rest {
+		c.Rest()
+	}
+	return nil
+}
+
+func (k *conn) enlistAllLocked(batch []*Request) {
+	for _, r := range batch {
+		if !r.plain() {
+			k.enlistLocked(r)
+		}
 	}
 }
 

@@ -2,9 +2,10 @@ package upstream
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -110,16 +111,39 @@ func holdsPidfd(child *os.Process) (held bool) {
 	return held
 }
 
-// heldByPidfd are the processes that something in this program has a pidfd of.
-func heldByPidfd() map[int]bool {
-	held := map[int]bool{}
-	fds, _ := filepath.Glob("/proc/self/fd/*")
+// heldByPidfd are the processes that something in this program has a pidfd of; ok is false where that cannot be told:
+// nobody's exit status may be taken then.
+func heldByPidfd() (held map[int]bool, ok bool) {
+	dir, err := os.Open("/proc/self/fd")
+	if err != nil {
+		return nil, false
+	}
+	defer dir.Close()
+	fds, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, false
+	}
+	held = map[int]bool{}
 	for _, fd := range fds {
-		if name, err := os.Readlink(fd); err == nil && strings.Contains(name, "pidfd") {
-			held[pidOfFD(filepath.Base(fd))] = true
+		name, err := os.Readlink("/proc/self/fd/" + fd)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // closed meanwhile
+		case err != nil:
+			return nil, false
+		case strings.Contains(name, "pidfd"):
+			pid := pidOfFD(fd)
+			if pid == 0 && isOpen(fd) {
+				return nil, false
+			}
+			held[pid] = true
 		}
 	}
-	return held
+	return held, true
+}
+
+func isOpen(fd string) bool {
+	_, err := os.Lstat("/proc/self/fd/" + fd)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // pidOfFD is 0 for a descriptor that is no pidfd.

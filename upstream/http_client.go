@@ -2,22 +2,25 @@ package upstream
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
+	"sync/atomic"
 	"time"
 )
 
 // httpClient makes HTTP requests of one server and says of those that failed
 // whether the server can have seen them.
 type httpClient struct {
-	endpoint  *url.URL
-	static    http.Header // of the configuration
-	transport *http.Transport
+	endpoint    *url.URL
+	secretParts []string    // of endpoint
+	static      http.Header // of the configuration
+	transport   *http.Transport
+	moved       atomic.Pointer[url.URL] // where the endpoint's redirects lead; nil for nowhere
 }
 
 const (
@@ -39,11 +42,18 @@ func newHTTPClient(opts Options) (*httpClient, error) {
 	if err != nil || endpoint.Host == "" || endpoint.Scheme != "http" && endpoint.Scheme != "https" {
 		return nil, errHandshake("The URL of the upstream server is not one of http or https with a host. Correct the configuration.")
 	}
+	if endpoint.User != nil {
+		return nil, errHandshake("The URL of the upstream server has a user or a password in it. Set an Authorization header in the configuration instead.")
+	}
 	endpoint.Fragment = ""
-	return &httpClient{endpoint: endpoint, static: opts.Header, transport: &http.Transport{
+	return &httpClient{endpoint: endpoint, secretParts: secretPartsOf(endpoint), static: opts.Header, transport: newTransport(opts.TLS)}, nil
+}
+
+func newTransport(secure *tls.Config) *http.Transport {
+	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            dialCounted,
-		TLSClientConfig:        opts.TLS.Clone(),
+		TLSClientConfig:        secure.Clone(),
 		TLSHandshakeTimeout:    dialLimit,
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingLimit},
@@ -51,7 +61,7 @@ func newHTTPClient(opts Options) (*httpClient, error) {
 		IdleConnTimeout:        idleLimit,
 		MaxResponseHeaderBytes: headerSize,
 		DisableCompression:     true, // it would hold back what a stream has sent
-	}}, nil
+	}
 }
 
 func dialCounted(ctx context.Context, network, address string) (net.Conn, error) {
@@ -74,56 +84,32 @@ type httpCall struct {
 	written func()
 }
 
-// do sends call and follows redirects within the server. The caller closes the
-// body of the response; ctx governs it too.
+// do sends call and follows redirects within the server, except for what must
+// not be sent twice: that goes where others have been led before. The caller
+// closes the body of the response; ctx governs it too.
 func (h *httpClient) do(ctx context.Context, call httpCall) (*http.Response, *Error) {
+	toEndpoint := call.url == h.endpoint
+	if moved := h.moved.Load(); toEndpoint && moved != nil {
+		call.url = moved
+	}
 	for range redirects {
 		resp, err := h.send(ctx, call)
 		if err != nil || resp.StatusCode < 300 || resp.StatusCode > 399 {
 			return resp, err
 		}
 		drop(resp)
-		target, err := h.redirect(call, resp)
-		if err != nil {
+		if call.url, err = h.redirect(call, resp); err != nil {
 			return nil, err
 		}
-		call.url = target
+		if toEndpoint {
+			h.moved.Store(call.url)
+		}
+		if call.once {
+			return nil, h.errHTTP("upstream_redirected", "redirects a request that must not be sent twice").with(Unknown)
+		}
 	}
+	h.moved.Store(nil)
 	return nil, h.errHTTP("upstream_redirected", "redirects without end").with(NotDispatched)
-}
-
-// redirect allows only what repeats the request as it is, to the same server:
-// headers with credentials must not go elsewhere.
-func (h *httpClient) redirect(call httpCall, resp *http.Response) (*url.URL, *Error) {
-	target, err := call.url.Parse(resp.Header.Get("Location"))
-	switch {
-	case err != nil || resp.Header.Get("Location") == "":
-		return nil, h.errHTTP("upstream_redirected", "answered with %s, but names no target that can be read", statusOf(resp)).with(NotDispatched)
-	case !sameOrigin(target, h.endpoint):
-		return nil, h.errHTTP("upstream_redirected", "redirects to another server, %s, which does not get the request and its credentials. "+
-			"If that is meant, configure that URL", place(target)).with(NotDispatched)
-	case resp.StatusCode != http.StatusTemporaryRedirect && resp.StatusCode != http.StatusPermanentRedirect:
-		return nil, h.errHTTP("upstream_redirected", "redirects to %s in a way that is not for this request (%s). "+
-			"Configure the URL of the MCP endpoint itself", place(target), statusOf(resp)).with(NotDispatched)
-	}
-	target.Fragment, target.User = "", h.endpoint.User
-	return target, nil
-}
-
-func sameOrigin(a, b *url.URL) bool {
-	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && portOf(a) == portOf(b)
-}
-
-func portOf(u *url.URL) string {
-	if port := u.Port(); port != "" {
-		return port
-	}
-	return map[string]string{"http": "80", "https": "443"}[u.Scheme]
-}
-
-// place is a URL without what may be secret in it.
-func place(u *url.URL) string {
-	return fmt.Sprintf("%.300s", (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String())
 }
 
 // drop lets the connection be used again, if little is left on it.
@@ -164,10 +150,6 @@ func (h *httpClient) build(ctx context.Context, call httpCall, watch *sending) (
 		return nil, errors.New("the request cannot be formed") // the error would quote the URL
 	}
 	req.Header = call.header.Clone()
-	if user := call.url.User; user != nil && req.Header.Get("Authorization") == "" {
-		password, _ := user.Password()
-		req.SetBasicAuth(user.Username(), password)
-	}
 	if call.body != nil {
 		req.Body, req.ContentLength = watch.body(call.body), int64(len(call.body))
 	}
@@ -185,7 +167,7 @@ func (h *httpClient) unreachable(ctx context.Context, call httpCall, err error, 
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	return h.errHTTP(reason, what, piece([]byte(err.Error()), call.header)).with(outcome)
+	return h.errHTTP(reason, what, h.piece([]byte(err.Error()), call.header)).with(outcome)
 }
 
 func (h *httpClient) errHTTP(reason, format string, args ...any) *Error {

@@ -87,7 +87,7 @@ func (l *httpLink) accepted(x *exchange, resp *http.Response) *Error {
 	if text := bytes.TrimSpace(body); len(text) == 0 || text[0] != '{' && text[0] != '[' {
 		return l.errNoMessage(x, resp, kind, text)
 	}
-	l.try(x, statusOf(resp)+quoted(piece(body, nil)))
+	l.try(x, statusOf(resp)+quoted(l.http.piece(body, x.request.Header)))
 	l.conn.text(x.request, body)
 	if x.open() {
 		return errMalformed(errors.New("it holds no response to the request"))
@@ -115,15 +115,15 @@ func (l *httpLink) refused(x *exchange, resp *http.Response) *Error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	answer, ok := refusalFor(x.request, body)
 	switch {
-	case l.isGone(x, resp.StatusCode, answer, body):
-		return l.lostOn(x)
+	case l.isGone(x, verdictOn(resp.StatusCode, x.message.ID(), body)):
+		return l.lostOn(x, statusOf(resp)+quoted(l.http.piece(body, x.request.Header)))
 	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden, !ok:
 		return l.http.errStatus(resp, x.request.Header, body)
 	case l.wantsAgain(x, answer):
 		x.asked = true
 		return l.converse(x)
 	}
-	l.try(x, statusOf(resp)+", "+refusalText(answer.Err()))
+	l.try(x, statusOf(resp)+", "+l.http.refusalText(answer.Err(), x.request.Header))
 	l.conn.trace("from upstream", answer.Raw())
 	l.conn.receive(x.request, answer)
 	return nil
@@ -183,7 +183,7 @@ func (l *httpLink) postNotice(ctx context.Context, m wire.Message) *Error {
 		return nil
 	}
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
-	if session != "" && sessionGone(resp.StatusCode, wire.Message{}, body) {
+	if session != "" && verdictOn(resp.StatusCode, nil, body).sessionGone() {
 		l.lose()
 	}
 	return l.http.errHTTP("upstream_http", "answered with %s", statusOf(resp))

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"unicode"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
@@ -17,13 +16,25 @@ func (e *overlongBody) Error() string {
 	return fmt.Sprintf("it is over the limit of %d bytes", e.limit)
 }
 
-// outcomeOfStatus says what an error status means for the work: those with which a
-// server refuses to begin, and those behind which it may have begun.
-func outcomeOfStatus(status int) Outcome {
-	switch {
+// outcomeOf says what an error status means for the work: there are those with
+// which a server refuses to begin, and those behind which it may have begun.
+func outcomeOf(resp *http.Response, body []byte) Outcome {
+	switch status := resp.StatusCode; {
 	case status == http.StatusRequestTimeout:
 		return Unknown
-	case status/100 == 4, status == http.StatusServiceUnavailable, status == http.StatusNotImplemented:
+	case status == http.StatusServiceUnavailable:
+		return outcomeOf503(resp, body)
+	case status/100 == 4, status == http.StatusNotImplemented:
+		return NotDispatched
+	}
+	return Unknown
+}
+
+// outcomeOf503: a proxy on the way says 503 also of a server that fell silent
+// with the request in its hands. Only who says when to come back, or says it in
+// JSON-RPC, has refused it himself.
+func outcomeOf503(resp *http.Response, body []byte) Outcome {
+	if resp.Header.Get("Retry-After") != "" || verdictOn(resp.StatusCode, nil, body).code != "" {
 		return NotDispatched
 	}
 	return Unknown
@@ -31,19 +42,19 @@ func outcomeOfStatus(status int) Outcome {
 
 // errStatus is for an error status without a JSON-RPC error.
 func (h *httpClient) errStatus(resp *http.Response, forwarded http.Header, body []byte) *Error {
-	said := piece(body, h.headers(forwarded, ""))
+	said := h.piece(body, forwarded)
 	e := h.errHTTP("upstream_http", "answered with %s%s", statusOf(resp), quoted(said))
 	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
 		e = h.errHTTP("upstream_unauthorized", "answered with %s%s. %s", statusOf(resp), quoted(said), h.whose(forwarded))
 	}
 	e.Status, e.Body = resp.StatusCode, said
-	return e.with(outcomeOfStatus(resp.StatusCode))
+	return e.with(outcomeOf(resp, body))
 }
 
 // whose says whose credentials were refused.
 func (h *httpClient) whose(forwarded http.Header) string {
 	switch {
-	case h.static.Get("Authorization") != "" || h.endpoint.User != nil:
+	case h.static.Get("Authorization") != "":
 		return "The credentials that it refused are those of the proxy's configuration: correct them there"
 	case forwarded.Get("Authorization") != "":
 		return "The credentials that it refused are those that came with the client's own request: renew them there"
@@ -58,7 +69,7 @@ func (l *httpLink) errNoMessage(x *exchange, resp *http.Response, kind string, b
 	if len(body) == 0 {
 		kind = "nothing"
 	}
-	said := piece(body, l.http.headers(x.request.Header, ""))
+	said := l.http.piece(body, x.request.Header)
 	e := l.http.errHTTP("upstream_http", "answered a request with %s and %s instead of a message%s. Is the URL that of its MCP endpoint?",
 		statusOf(resp), kind, quoted(said))
 	e.Text = strings.TrimSuffix(e.Text, ".")
@@ -66,8 +77,10 @@ func (l *httpLink) errNoMessage(x *exchange, resp *http.Response, kind string, b
 	return e.with(Unknown)
 }
 
-func (l *httpLink) errSessionLost() *Error {
-	return l.http.errHTTP("upstream_session_lost", "does not know the session any more. A new one is opened for the next request")
+// errSessionLost quotes what the server said, lest our reading of it be taken for
+// its words.
+func (l *httpLink) errSessionLost(said string) *Error {
+	return l.http.errHTTP("upstream_session_lost", "does not know the session any more: it answered with %s. A new one is opened for the next request", said)
 }
 
 func quoted(said string) string {
@@ -77,36 +90,6 @@ func quoted(said string) string {
 	return fmt.Sprintf(" (%q)", said)
 }
 
-const pieceBytes = 200
-
-// piece is the beginning of what a server said, on one line, without what we
-// had sent: servers quote credentials.
-func piece(body []byte, sent http.Header) string {
-	text := strings.ToValidUTF8(string(body[:min(len(body), maxRefusal)]), "")
-	for _, values := range sent {
-		for _, value := range values {
-			text = conceal(text, value)
-		}
-	}
-	text = strings.Join(strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }), " ")
-	if len(text) > pieceBytes {
-		text = string(wholeRunes([]byte(text[:pieceBytes]))) + "…"
-	}
-	return text
-}
-
-// conceal also knows the part of a value behind its scheme.
-func conceal(text, value string) string {
-	const least = 6 // what is shorter is no secret, and stands everywhere
-	_, secret, ok := strings.Cut(value, " ")
-	for _, s := range []string{value, secret} {
-		if len(s) >= least && (ok || s == value) {
-			text = strings.ReplaceAll(text, s, "[…]")
-		}
-	}
-	return text
-}
-
 // readPiece reads what is said beside a status that is all that counts.
 func readPiece(resp *http.Response) []byte {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
@@ -114,9 +97,9 @@ func readPiece(resp *http.Response) []byte {
 }
 
 // refusalText is an error object for people.
-func refusalText(object []byte) string {
+func (h *httpClient) refusalText(object []byte, forwarded http.Header) string {
 	text, _ := wire.String(wire.Get(object, "message"))
-	return fmt.Sprintf("error %.20s (%q)", wire.Get(object, "code"), piece([]byte(text), nil))
+	return fmt.Sprintf("error %.20s (%q)", wire.Get(object, "code"), h.piece([]byte(text), forwarded))
 }
 
 // statusOf says the status in our words: the server's may be of any length.

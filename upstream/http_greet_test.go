@@ -131,6 +131,18 @@ func TestAURLThatIsNoneIsSaid(t *testing.T) {
 	}
 }
 
+func TestAURLWithAPasswordIsRefusedAndNotShown(t *testing.T) {
+	server := modern(t, nil)
+	url := strings.Replace(server.URL, "http://", "http://me:secret@", 1)
+	err := send(t, dial(t, url, nil), "tools/list", `{}`, nil).wantError("upstream_start", NotDispatched)
+	if !strings.Contains(err.Text, "Authorization header") || strings.Contains(err.Text, "secret") {
+		t.Errorf("the text should say what to do and keep the secret: %s", err.Text)
+	}
+	if len(server.seen) > 0 {
+		t.Error("the server was asked all the same")
+	}
+}
+
 func TestTheCapabilitiesOfTheHostAreDeclaredAsFarAsTheyAreServed(t *testing.T) {
 	for want, ask := range map[string]func(wire.Message, func(wire.Message)){
 		`"capabilities":{"extensions":{"x":{}}}`:            nil,

@@ -20,28 +20,42 @@ func (c *Client) openHTTP() (*conn, error) {
 			return k, nil
 		}
 	}
-	var tried func() []string
-	k, err := c.launch(func() (*conn, error) {
+	k, tried, err := c.launchHTTP(h)
+	switch {
+	case err == nil:
+		c.oldSSE = false
+		return k, nil
+	case c.mayBeSSE(err):
+		return c.openSSE(h, err, tried)
+	}
+	return nil, explain(err, tried)
+}
+
+// launchHTTP also says what it tried.
+func (c *Client) launchHTTP(h *httpClient) (k *conn, tried []string, err error) {
+	var l *httpLink
+	k, err = c.launch(func() (*conn, error) {
 		k := c.startHTTPConn(h)
-		tried = k.link.(*httpLink).attempts
+		l = k.link.(*httpLink)
 		return k, nil
 	}, c.greet)
-	if err == nil || tried == nil {
-		c.oldSSE = false
-		return k, err
+	if l != nil {
+		tried = l.attempts()
 	}
-	if !c.mayBeSSE(err) {
-		return nil, explain(err, tried())
-	}
-	k, sseErr := c.launchSSE(h)
+	return k, tried, err
+}
+
+// openSSE is the last resort; refused is what Streamable HTTP came to.
+func (c *Client) openSSE(h *httpClient, refused error, tried []string) (*conn, error) {
+	k, err := c.launchSSE(h)
 	switch {
-	case sseErr == nil:
+	case err == nil:
 		c.oldSSE = true
 		return k, nil
 	case c.ctx.Err() != nil:
 		return nil, errClosed().with(NotDispatched)
 	}
-	return nil, explain(err, append(tried(), "HTTP+SSE (revision 2024-11-05): "+textOf(sseErr)))
+	return nil, explain(refused, append(tried, "HTTP+SSE (revision 2024-11-05): "+textOf(err)))
 }
 
 // mayBeSSE: an endpoint of revision 2024-11-05 does not know POST, or not at

@@ -13,14 +13,23 @@ func redirect(status int, target string) handler {
 	}
 }
 
+// outcomeOfRedirect: 303 is what a server says when it has done what it was
+// asked.
+func outcomeOfRedirect(status int) Outcome {
+	if status == http.StatusSeeOther {
+		return Unknown
+	}
+	return NotDispatched
+}
+
 func TestARedirectToAnotherServerIsRefusedAndNamed(t *testing.T) {
 	other := modern(t, nil)
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		server := modern(t, map[string]handler{"tools/call": redirect(status, other.URL+"/elsewhere?token=secret")})
 		client := dial(t, server.URL, func(o *Options) { o.Header = authorization("Bearer ours") })
-		err := send(t, client, "tools/call", `{"name":"run"}`, nil).wantError("upstream_redirected", NotDispatched)
-		if !strings.Contains(err.Text, other.URL+"/elsewhere") || strings.Contains(err.Text, "secret") {
-			t.Errorf("the text should name the target and no more of it: %s", err.Text)
+		err := send(t, client, "tools/call", `{"name":"run"}`, nil).wantError("upstream_redirected", outcomeOfRedirect(status))
+		if !strings.Contains(err.Text, other.URL) || strings.Contains(err.Text, "elsewhere") || strings.Contains(err.Text, "secret") {
+			t.Errorf("the text should name the other server and no more of the target: %s", err.Text)
 		}
 	}
 	if len(other.seen) > 0 {
@@ -46,38 +55,50 @@ func TestOtherOriginsThatLookAlikeAreOtherServers(t *testing.T) {
 func TestARedirectWithinTheServerIsFollowedIfItKeepsTheRequest(t *testing.T) {
 	for status, allowed := range map[int]bool{307: true, 308: true, 301: false, 302: false, 303: false} {
 		server := modern(t, nil)
-		server.on("tools/call", func(w http.ResponseWriter, v visit) {
+		server.on("prompts/get", func(w http.ResponseWriter, v visit) {
 			if v.request.URL.Path == "/mcp/" {
-				result(`{"content":[]}`)(w, v)
+				result(`{"messages":[]}`)(w, v)
 				return
 			}
 			redirect(status, "/mcp/")(w, v)
 		})
 		client := dial(t, server.URL+"/mcp", func(o *Options) { o.Header = authorization("Bearer ours") })
-		call := send(t, client, "tools/call", `{"name":"run"}`, nil)
+		get := send(t, client, "prompts/get", `{"name":"run"}`, nil)
 		if !allowed {
-			call.wantError("upstream_redirected", NotDispatched)
-			server.expect("tools/call", 1)
+			get.wantError("upstream_redirected", outcomeOfRedirect(status))
+			server.expect("prompts/get", 1)
 			continue
 		}
-		call.result()
-		if last := server.expect("tools/call", 2)[1]; last.header("Authorization") != "Bearer ours" || last.header("Mcp-Name") != "run" {
+		get.result()
+		if last := server.expect("prompts/get", 2)[1]; last.header("Authorization") != "Bearer ours" || last.header("Mcp-Name") != "run" {
 			t.Errorf("the repeated request has the headers %v", last.request.Header)
 		}
+		send(t, client, "prompts/get", `{"name":"run"}`, nil).result() // straight to where the endpoint is now
+		server.expect("prompts/get", 3)
 	}
 }
 
+// A server may have done the work before it redirects.
+func TestACallIsNotSentTwiceForARedirect(t *testing.T) {
+	server := modern(t, map[string]handler{"tools/call": redirect(307, "/mcp/")})
+	client := dial(t, server.URL+"/mcp", nil)
+	send(t, client, "tools/call", `{"name":"run"}`, nil).wantError("upstream_redirected", Unknown)
+	server.expect("tools/call", 1)
+}
+
 func TestRedirectsWithoutEndAreGivenUp(t *testing.T) {
-	server := modern(t, map[string]handler{"tools/call": redirect(307, "/")})
-	send(t, dial(t, server.URL, nil), "tools/call", `{"name":"run"}`, nil).wantError("upstream_redirected", NotDispatched)
-	if n := len(server.visits("tools/call")); n > 10 {
+	server := modern(t, map[string]handler{"prompts/list": redirect(307, "/")})
+	send(t, dial(t, server.URL, nil), "prompts/list", `{}`, nil).wantError("upstream_redirected", NotDispatched)
+	if n := len(server.visits("prompts/list")); n > 10 {
 		t.Errorf("it was followed %d times", n)
 	}
 }
 
 func TestARedirectToNowhereIsSaid(t *testing.T) {
 	for _, target := range []string{"", "http://[::1"} {
-		server := modern(t, map[string]handler{"tools/call": redirect(307, target)})
-		send(t, dial(t, server.URL, nil), "tools/call", `{"name":"run"}`, nil).wantError("upstream_redirected", NotDispatched)
+		for _, status := range []int{303, 307} {
+			server := modern(t, map[string]handler{"tools/call": redirect(status, target)})
+			send(t, dial(t, server.URL, nil), "tools/call", `{"name":"run"}`, nil).wantError("upstream_redirected", outcomeOfRedirect(status))
+		}
 	}
 }

@@ -89,20 +89,6 @@ func TestACallOnALostSessionSaysThatItWasNotTaken(t *testing.T) {
 	server.expect("tools/call", 2)
 }
 
-func TestAnErrorThatOnlyMentionsASessionIsNoLoss(t *testing.T) {
-	server := legacy(t, map[string]handler{
-		"prompts/get": failure(400, -32602, "session_id is invalid"),
-		"x/unknown":   failure(404, -32601, "Method not found"),
-	})
-	client := dial(t, server.URL, older)
-	for _, method := range []string{"prompts/get", "x/unknown"} {
-		if m, err := send(t, client, method, `{}`, nil).wait(); err != nil || m.Err() == nil {
-			t.Errorf("%s: %s, %v", method, m.Raw(), err)
-		}
-	}
-	server.expect("initialize", 1)
-}
-
 func TestAServerThatLosesEverySessionIsNotAskedForEver(t *testing.T) {
 	server := legacy(t, map[string]handler{"tools/list": plain(404, "text/plain", "session not found")})
 	send(t, dial(t, server.URL, older), "tools/list", `{}`, nil).wantError("upstream_session_lost", NotDispatched)

@@ -11,34 +11,22 @@ import (
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
 
-// cursor is how far a stream was read, and when it may be taken up again
-// (revision 2025-11-25, Transports, Resumability and Redelivery).
-type cursor struct {
-	last   string // event id; "" for none
-	retry  time.Duration
-	events int // that were messages
-}
-
 const (
 	// lingerLimit is how long a stream is read behind the answer.
 	lingerLimit = 5 * time.Second
-	firstRetry  = time.Second
 	maxRetry    = time.Hour // a server that wants more is not asked again
-	resumeTries = 5         // without any progress
 )
 
 // follow reads the stream that answers a request, and takes it up again where
-// the server has cut it and given the means to.
+// the server has ended it and given the means to: servers may do so at any
+// time, and have their clients poll (revision 2025-11-25, Transports, Sending
+// Messages to the Server).
 func (l *httpLink) follow(x *exchange, resp *http.Response) *Error {
 	at := &cursor{retry: firstRetry}
 	err := l.events(x, resp.Body, at)
-	for tries := 0; x.open() && x.ctx.Err() == nil && at.last != "" && tries < resumeTries; tries++ {
-		before := *at
+	for x.open() && l.conn.era() != Stateless && at.goesOn() && pause(x.ctx, at.wait()) {
 		if reason := l.resume(x, at); reason != nil {
 			return reason
-		}
-		if at.last != before.last || at.events != before.events {
-			tries = -1
 		}
 	}
 	if !x.open() {
@@ -50,33 +38,35 @@ func (l *httpLink) follow(x *exchange, resp *http.Response) *Error {
 // resume reads on from the cursor. An error means that there is no use in
 // another try.
 func (l *httpLink) resume(x *exchange, at *cursor) *Error {
-	if l.conn.era() == Stateless {
-		at.last = "" // streams of that era are not resumable
-		return nil
-	}
-	if at.retry > maxRetry || !pause(x.ctx, at.retry) {
-		at.last = ""
-		return nil
-	}
 	resp, err := l.get(x.ctx, x.request.Header, at.last, nil)
 	if err != nil {
-		return nil // it may be back in a moment
+		at.failed()
+		return nil
 	}
 	defer resp.Body.Close()
 	switch {
 	case isStream(resp):
-		_ = l.events(x, resp.Body, at)
+		before, began := *at, time.Now()
+		err := l.events(x, resp.Body, at)
+		at.ended(before, err == io.EOF || time.Since(began) > longestRetry)
 	case x.session != "" && resp.StatusCode == http.StatusNotFound:
 		l.lose()
-		return l.errSessionLost().with(Unknown)
+		return l.errSessionLost(statusOf(resp)).with(Unknown)
 	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
 		e := l.http.errStatus(resp, x.request.Header, readPiece(resp))
 		e.Text = e.plainText() // it refuses the rest of the answer, not the request
 		return e.with(Unknown)
-	case resp.StatusCode/100 == 4:
+	case refusesForGood(resp.StatusCode):
 		at.last = ""
+	default:
+		at.failed()
 	}
 	return nil
+}
+
+// refusesForGood leaves out what may be otherwise in a moment.
+func refusesForGood(status int) bool {
+	return status/100 == 4 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests
 }
 
 // get asks for a stream of the initialize era; written is called when it has.
@@ -133,15 +123,6 @@ func (l *httpLink) events(x *exchange, body io.Reader, at *cursor) error {
 		if x != nil && !x.open() {
 			x.linger()
 		}
-	}
-}
-
-func (c *cursor) note(e wire.SSEEvent) {
-	if e.ID != nil {
-		c.last = string(e.ID)
-	}
-	if e.Retry >= 0 {
-		c.retry = e.Retry
 	}
 }
 

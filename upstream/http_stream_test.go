@@ -1,11 +1,8 @@
 package upstream
 
 import (
-	"fmt"
 	"net/http"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
@@ -53,72 +50,31 @@ func TestAServerWithoutAStreamOfItsOwnIsAskedForItOnce(t *testing.T) {
 	}
 }
 
-func TestAStreamThatIsCutIsTakenUpAgainWhenTheServerSaidSo(t *testing.T) {
-	const retry = 200 * time.Millisecond
-	var cut, id atomic.Value
-	server := legacy(t, map[string]handler{
-		"tools/call": func(w http.ResponseWriter, v visit) {
-			id.Store(string(v.message.ID()))
-			cut.Store(time.Now()) // or a little later
-			openStream(w).send(fmt.Sprintf("id: call-1\nretry: %d\ndata: \n\n", retry.Milliseconds()))
-		},
-	})
-	rounds := 0
-	server.on("GET", func(w http.ResponseWriter, v visit) {
-		last := v.header("Last-Event-Id")
-		if last == "" {
-			plain(405, "", "")(w, v)
-			return
-		}
-		if early := retry - time.Since(cut.Load().(time.Time)); early > 0 {
-			t.Errorf("the client came back %v too early", early)
-		}
-		if rounds++; last != fmt.Sprint("call-", rounds) || v.header("Mcp-Session-Id") != "s1" || v.header("X-Owner") != "me" {
-			t.Errorf("round %d has the headers %v", rounds, v.request.Header)
-		}
-		cut.Store(time.Now())
-		out := openStream(w)
-		out.send(fmt.Sprintf("id: call-%d\n", rounds+1))
-		if rounds <= resumeTries+2 { // as long as it goes on, it may take any number
-			out.send("data: \n\n")
-		} else {
-			out.send(`data: {"jsonrpc":"2.0","id":` + id.Load().(string) + `,"result":{"late":true}}` + "\n\n")
-		}
-	})
-	client := dial(t, server.URL, older)
-	got := send(t, client, "tools/call", `{"name":"run"}`, func(r *Request) { r.Header = http.Header{"X-Owner": {"me"}} }).result()
-	if got != `{"late":true}` {
-		t.Errorf("the result was %s", got)
-	}
-	server.expect("tools/call", 1)
-}
-
-func TestAStreamThatCannotBeTakenUpIsGivenUp(t *testing.T) {
-	for name, again := range map[string]handler{
-		"refused":     plain(400, "text/plain", "no"),
-		"no progress": sse(": nothing\n\n"),
-		"broken":      hangUp,
-		"session":     plain(404, "text/plain", "session not found"),
+func TestAStreamThatTheServerRefusesToGoOnWithIsGivenUp(t *testing.T) {
+	for name, c := range map[string]struct {
+		again  handler
+		reason string
+	}{
+		"refused": {plain(400, "text/plain", "no"), "upstream_stream_cut"},
+		"session": {plain(404, "text/plain", "session not found"), "upstream_session_lost"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := legacy(t, map[string]handler{"tools/call": sse("id: 1\nretry: 1\ndata: \n\n")})
-			server.on("GET", func(w http.ResponseWriter, v visit) {
-				if v.header("Last-Event-Id") == "" {
-					plain(405, "", "")(w, v)
-					return
-				}
-				again(w, v)
-			})
-			reason := "upstream_stream_cut"
-			if name == "session" {
-				reason = "upstream_session_lost"
-			}
-			send(t, dial(t, server.URL, older), "tools/call", `{"name":"run"}`, nil).wantError(reason, Unknown)
-			if n := len(server.visits("GET")); n > 1+2*resumeTries {
-				t.Errorf("it was tried %d times", n)
-			}
+			server := legacy(t, map[string]handler{"tools/call": sse("id: 1\nretry: 1\ndata: \n\n"), "GET": rest(c.again)})
+			send(t, dial(t, server.URL, older), "tools/call", `{"name":"run"}`, nil).wantError(c.reason, Unknown)
+			server.expect("GET", 2)
 		})
+	}
+}
+
+// rest serves GET: there is no stream for the server's own messages.
+func rest(again handler) handler {
+	return func(w http.ResponseWriter, v visit) {
+		if v.header("Last-Event-Id") == "" {
+			plain(405, "", "")(w, v)
+			return
+		}
+		again(w, v)
 	}
 }
 

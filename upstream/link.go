@@ -14,9 +14,12 @@ import (
 // None of its functions but stop waits for the server.
 type link interface {
 	// request sends an enlisted request. An error means that it was not sent,
-	// and never will be.
+	// and never will be. To a child process requests go in order; over HTTP
+	// they may overtake each other.
 	request(r *Request, m wire.Message) error
-	// notify sends a notification, ahead of all requests that come later.
+	// notify sends a notification. It arrives, or fails, before any request or
+	// notification that is given to the link later; over HTTP not necessarily
+	// behind the requests that were given to it earlier.
 	notify(m wire.Message) error
 	// respond answers a request of the server.
 	respond(m wire.Message) error

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
@@ -25,8 +26,11 @@ type Listen struct {
 
 	// Under Client.mu.
 	gone    bool
-	uris    []string // those of its resources that count in Client.watched
-	request *Request // the open request, towards a server of the stateless era
+	opening bool          // somebody is at it: Listen, or a goroutine of ours
+	moved   chan struct{} // closed when there is another session than the one it is being opened on
+	cut     bool          // its stream has been cut while it was being opened
+	uris    []string      // those of its resources that count in Client.watched
+	request *Request      // the newest request, towards a server of the stateless era
 }
 
 // Listen connects, begins to feed l and returns the part of the filter that
@@ -36,35 +40,81 @@ func (c *Client) Listen(ctx context.Context, l *Listen) (accepted []byte, err er
 	if l.Header != nil {
 		c.Forward(l.Header)
 	}
-	desc, err := c.Connect(ctx)
-	if err != nil {
+	if _, err := c.Connect(ctx); err != nil {
 		return nil, err
 	}
-	k := c.register(l)
-	switch {
-	case k == nil:
+	if !c.register(l) {
 		return nil, errGone()
-	case desc.Era == Stateless:
-		accepted, err = c.listenStateless(ctx, l)
-	default:
-		accepted, err = c.listenInitialize(ctx, k, l)
 	}
+	accepted, err = c.establish(ctx, l)
 	if err != nil {
 		c.Unlisten(l)
 	}
 	return accepted, err
 }
 
-// register returns nil where there is nothing to listen to, or nobody to listen
-// any more.
-func (c *Client) register(l *Listen) *conn {
+// register returns false where nobody is there to listen any more.
+func (c *Client) register(l *Listen) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if l.gone || c.conn == nil {
-		return nil
+	if l.gone {
+		return false
 	}
-	c.listens[l] = true
-	return c.conn
+	c.listens[l], l.opening = true, true
+	return true
+}
+
+// maxMoves is how many sessions may come and go while a subscription is opened.
+const maxMoves = 5
+
+// establish opens l on whatever session there is, and anew if that is followed
+// by another meanwhile, which may be of the other era. One goroutine at a time
+// does so: the one that set l.opening.
+func (c *Client) establish(ctx context.Context, l *Listen) (accepted []byte, err error) {
+	for range maxMoves {
+		if _, err = c.Connect(ctx); err != nil {
+			return nil, err
+		}
+		k, gone := c.aim(l)
+		switch {
+		case gone:
+			return nil, errGone()
+		case k == nil:
+			continue // it is lost already
+		case k.era() == Stateless:
+			accepted, err = c.listenStateless(ctx, k, l)
+		default:
+			accepted, err = c.listenInitialize(ctx, k, l)
+		}
+		if c.stands(k, l, err) {
+			return accepted, err
+		}
+	}
+	return nil, errGone()
+}
+
+// aim returns the connection that l is to be opened on, nil for none.
+func (c *Client) aim(l *Listen) (k *conn, gone bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l.moved, l.cut = make(chan struct{}), false
+	return c.conn, l.gone
+}
+
+// stands reports whether what was done on k counts, because no other session
+// has begun meanwhile. Where it was a success, l is open.
+func (c *Client) stands(k *conn, l *Listen, err error) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.last != k, errors.Is(err, errMoved):
+		return false
+	case err == nil && l.cut:
+		c.work.Go(func() { c.keepListening(l) })
+	case err == nil:
+		l.opening = false
+	}
+	return true
 }
 
 // Unlisten ends what Listen began or is about to begin.
@@ -79,32 +129,7 @@ func (c *Client) Unlisten(l *Listen) {
 	if request != nil {
 		c.Cancel(request, wire.Notification("notifications/cancelled", nil))
 	}
-	if k != nil {
+	if k != nil && k.era() == Initialize {
 		k.unsubscribe(unwatched)
-	}
-}
-
-// resubscribe tells a new run of the server what is listened to.
-func (c *Client) resubscribe(k *conn) {
-	c.mu.Lock()
-	var listens []*Listen
-	for l := range c.listens {
-		listens = append(listens, l)
-	}
-	var uris []string
-	for uri := range c.watched {
-		uris = append(uris, uri)
-	}
-	c.mu.Unlock()
-	if k.era() == Initialize {
-		k.subscribe(uris)
-		return
-	}
-	for _, l := range listens {
-		c.work.Go(func() {
-			if _, err := c.listenStateless(c.ctx, l); err != nil {
-				l.Ended()
-			}
-		})
 	}
 }

@@ -8,43 +8,65 @@ import (
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
 
+// subscription is one subscriptions/listen request.
+type subscription struct {
+	listen       *Listen
+	request      *Request
+	acknowledged chan []byte // gets the filter that was agreed to, once
+	failed       chan error  // gets why it has ended
+	agreed       atomic.Bool
+}
+
 // listenStateless passes the wish on as it is, and waits for the server's
 // acknowledgement.
-func (c *Client) listenStateless(ctx context.Context, l *Listen) ([]byte, error) {
-	acknowledged, failed := make(chan []byte, 1), make(chan error, 1)
-	r := &Request{Caller: l.Caller, Message: wire.Request(0, "subscriptions/listen", wire.Set(nil, "notifications", l.Filter))}
-	r.Header = l.Header
-	if r.Header == nil {
-		r.Header = c.forwarded()
+func (c *Client) listenStateless(ctx context.Context, k *conn, l *Listen) ([]byte, error) {
+	s := c.newSubscription(l)
+	moved := c.opens(k, s)
+	if moved == nil {
+		return nil, errMoved
 	}
-	var agreed atomic.Bool
-	r.Notify = func(m wire.Message) {
-		agreed.Store(true) // the acknowledgement comes first
-		l.event(m, acknowledged)
+	c.Send(s.request) // unless Unlisten has withdrawn it by now
+	return s.await(ctx, moved)
+}
+
+func (c *Client) newSubscription(l *Listen) *subscription {
+	s := &subscription{listen: l, acknowledged: make(chan []byte, 1), failed: make(chan error, 1)}
+	s.request = &Request{
+		Caller: l.Caller, Header: l.Header,
+		Message: wire.Request(0, "subscriptions/listen", wire.Set(nil, "notifications", l.Filter)),
+		Notify:  s.event,
+		Reply:   func(m wire.Message, err *Error) { c.listenOver(s, m, err) },
 	}
-	r.Reply = func(m wire.Message, err *Error) {
-		failed <- listenEnded(m, err)
-		switch {
-		case err == nil && m.Err() == nil:
-			l.Ended()
-		case err != nil && agreed.Load():
-			c.relisten(l)
-		}
+	if s.request.Header == nil {
+		s.request.Header = c.forwarded()
 	}
-	if !c.opens(l, r) {
-		return nil, errGone()
+	return s
+}
+
+// opens returns nil where s is not to be sent: l is gone, or k is.
+func (c *Client) opens(k *conn, s *subscription) (moved <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.listen.gone || c.conn != k {
+		return nil
 	}
-	c.Send(r) // unless Unlisten has withdrawn it by now
+	s.listen.request = s.request
+	return s.listen.moved
+}
+
+func (s *subscription) await(ctx context.Context, moved <-chan struct{}) ([]byte, error) {
 	select {
-	case filter := <-acknowledged:
+	case filter := <-s.acknowledged:
 		return filter, nil
-	case err := <-failed:
+	case err := <-s.failed:
 		select {
-		case filter := <-acknowledged: // and then ended at once
+		case filter := <-s.acknowledged: // and then ended at once
 			return filter, nil
 		default:
 			return nil, err
 		}
+	case <-moved:
+		return nil, errMoved
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -52,22 +74,28 @@ func (c *Client) listenStateless(ctx context.Context, l *Listen) ([]byte, error)
 
 // event takes a notification of the subscription. The first acknowledgement is
 // not the host's to see: it gets one of ours.
-func (l *Listen) event(m wire.Message, acknowledged chan<- []byte) {
+func (s *subscription) event(m wire.Message) {
 	if m.Method() != "notifications/subscriptions/acknowledged" {
-		l.Notify(m)
+		s.listen.Notify(m)
 		return
 	}
+	s.agreed.Store(true)
 	select {
-	case acknowledged <- wire.Get(m.Params(), "notifications"):
+	case s.acknowledged <- wire.Get(m.Params(), "notifications"):
 	default: // once is enough
 	}
 }
 
-func (c *Client) opens(l *Listen, r *Request) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	l.request = r
-	return !l.gone
+// listenOver takes the end of a subscription. Of one that another has followed
+// the host hears nothing.
+func (c *Client) listenOver(s *subscription, m wire.Message, err *Error) {
+	s.failed <- listenEnded(m, err)
+	switch {
+	case err != nil && s.agreed.Load():
+		c.relisten(s.listen, s.request)
+	case err == nil && m.Err() == nil && c.isCurrent(s.listen, s.request):
+		s.listen.Ended()
+	}
 }
 
 // RefusedListen is the server's own error to a subscription: raw JSON.

@@ -32,7 +32,7 @@ func (k *conn) text(origin *Request, text []byte) {
 func (k *conn) receive(origin *Request, m wire.Message) {
 	switch {
 	case m.IsResponse():
-		k.response(m)
+		k.response(origin, m)
 	case m.IsRequest():
 		k.request(origin, m)
 	default:
@@ -40,7 +40,9 @@ func (k *conn) receive(origin *Request, m wire.Message) {
 	}
 }
 
-func (k *conn) response(m wire.Message) {
+// response lets go of a request that was answered elsewhere than on its own
+// HTTP stream, which the server may leave open.
+func (k *conn) response(origin *Request, m wire.Message) {
 	id, err := strconv.ParseInt(string(m.ID()), 10, 64)
 	if err != nil {
 		k.log.Warn().Bytes("id", m.ID()).Msg("the upstream server answered under an id that was never sent")
@@ -51,6 +53,9 @@ func (k *conn) response(m wire.Message) {
 	if r == nil {
 		k.log.Debug().Int64("id", id).Msg("dropped a late answer of the upstream server")
 		return
+	}
+	if r != origin {
+		_ = k.link.cancel(r, wire.Message{}) // of which the server hears nothing
 	}
 	r.Reply(k.link.answered(r, m), nil)
 }

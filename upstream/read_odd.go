@@ -10,14 +10,19 @@ import (
 
 const loggedOfJunk = 200
 
-// skip counts every text and logs the first few, then ever fewer of them.
+// skip counts every text and logs the first few, then ever fewer of them. What
+// a child prints beside its messages is a banner or a line of a log; over HTTP
+// it can be a result, of which the log has no more than the length.
 func (k *conn) skip(line []byte, why error) {
 	n := k.skipped.Add(1)
 	if n > 8 && n&(n-1) != 0 {
 		return
 	}
-	k.log.Warn().Int64("skipped", n).Err(why).Bytes("line", line[:min(len(line), loggedOfJunk)]).
-		Msg("the upstream server sent a line that is no message")
+	event := k.log.Warn().Int64("skipped", n).Err(why).Int("bytes", len(line))
+	if k.client.opts.URL == "" {
+		event = event.Bytes("line", line[:min(len(line), loggedOfJunk)])
+	}
+	event.Msg("the upstream server sent a text that is no message")
 }
 
 // failOpen ends the request that a malformed answer names, if it names one:

@@ -93,7 +93,10 @@ func isRootLocked(pid int) bool {
 // withoutHeld drops those that someone will wait for. The check that the process is still the same comes last: a child
 // that was waited for between the table and the list of pidfds is in neither.
 func withoutHeld(entries []procEntry) (adopted []procEntry) {
-	held := heldByPidfd()
+	held, ok := heldByPidfd()
+	if !ok {
+		return nil
+	}
 	for _, e := range entries {
 		if now, ok := readProcEntry(e.pid); ok && now.start == e.start && !held[e.pid] {
 			adopted = append(adopted, e)

@@ -33,8 +33,9 @@ func TestCollectingOrphansTakesNoExitStatusOfOthers(t *testing.T) {
 			return !ok || e.state == 'Z'
 		})
 		reapOrphans()
-		if exit, ok := errors.AsType[*exec.ExitError](other.Wait()); !ok || exit.ExitCode() != 7 {
-			t.Fatal("the exit status of a child got lost")
+		err := other.Wait()
+		if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 7 {
+			t.Fatalf("the exit status of a child got lost: %v", err)
 		}
 	}
 	doing(t, "stop", func() { p.stop(t.Context()) })

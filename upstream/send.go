@@ -8,8 +8,9 @@ import (
 )
 
 // Send forwards a request. It returns at once; r.Reply is called once, unless
-// [Client.Cancel] takes the request back. Requests of one goroutine reach the
-// server in order.
+// [Client.Cancel] takes the request back. Requests of one goroutine reach a
+// child process in order; over HTTP each goes its own way, and any may be
+// first.
 func (c *Client) Send(r *Request) {
 	c.mu.Lock()
 	if r.Header != nil {
@@ -89,7 +90,9 @@ func (c *Client) unqueueLocked(r *Request) bool {
 }
 
 // Notify forwards a notification, if there is a server to take it, or one is
-// being started: one that is not running has no use for any.
+// being started: one that is not running has no use for any. It arrives before
+// the requests and notifications that the same goroutine sends later, over HTTP
+// too; behind those sent earlier only at a child process.
 func (c *Client) Notify(m wire.Message) {
 	c.mu.Lock()
 	k := c.conn

@@ -62,7 +62,7 @@ func (l *sseLink) aim(named string) error {
 	if !sameOrigin(target, l.http.endpoint) {
 		return l.http.errHTTP("upstream_redirected", "wants messages posted to another server, %s, which does not get them", place(target)).with(NotDispatched)
 	}
-	target.User, target.Fragment = l.http.endpoint.User, ""
+	target.User, target.Fragment = nil, ""
 	l.target = target
 	return nil
 }

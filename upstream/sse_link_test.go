@@ -105,7 +105,7 @@ func TestAnEndpointElsewhereIsRefused(t *testing.T) {
 }
 
 func TestAnOldServerThatRefusesAPostFailsThatRequest(t *testing.T) {
-	server := newOldSSE(t, "/messages", map[string]handler{"tools/call": plain(503, "text/plain", "busy")})
+	server := newOldSSE(t, "/messages", map[string]handler{"tools/call": plain(429, "text/plain", "busy")})
 	client := dial(t, server.URL+"/sse", nil)
 	send(t, client, "tools/call", `{"name":"run"}`, nil).wantError("upstream_http", NotDispatched)
 	ask(t, client, "tools/list", `{}`)
