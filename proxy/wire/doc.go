@@ -1,6 +1,7 @@
 // Package wire is the protocol's grammar and nothing of its meaning: JSON-RPC
 // 2.0 messages whose members stay the bytes that arrived, edits of JSON text
-// that leave everything else as it was, and newline-delimited framing.
+// that leave everything else as it was, and framing, by lines and in event
+// streams.
 //
 // A [Message] is parsed once, at the edge where it enters. Parsing checks the
 // whole text and remembers where the envelope's members lie; nothing is
