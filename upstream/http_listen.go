@@ -11,8 +11,9 @@ import (
 
 // opened begins to listen to the server as soon as the session is open
 // (revision 2025-11-25, Transports, Listening for Messages from the Server).
-// It waits until the server has been asked for the stream: what it sends upon
-// the first request must not come before there is one.
+// It waits a moment until the server has opened the stream: what it sends upon
+// the first request must not come before there is one. Some servers say nothing
+// before they have something to say.
 func (l *httpLink) opened(ctx context.Context, m wire.Message) {
 	if m.Method() != "notifications/initialized" {
 		return
@@ -26,13 +27,17 @@ func (l *httpLink) opened(ctx context.Context, m wire.Message) {
 	}
 	asked := make(chan struct{})
 	l.work.Go(func() { l.listen(sync.OnceFunc(func() { close(asked) })) }) // its caller is counted, so nobody has stopped waiting
+	moment := time.NewTimer(openLimit)
+	defer moment.Stop()
 	select {
 	case <-asked:
+	case <-moment.C:
 	case <-ctx.Done():
 	}
 }
 
 const (
+	openLimit    = 500 * time.Millisecond
 	longestRetry = 30 * time.Second
 	listenTries  = 5 // to get the first stream from a server that is in trouble
 )
@@ -63,8 +68,8 @@ func (l *httpLink) listen(asked func()) {
 // for us for good.
 func (l *httpLink) listenOnce(at *cursor, had bool, asked func()) (opened, none bool) {
 	session, _ := l.known()
-	resp, err := l.get(l.listenCtx, l.conn.client.forwarded(), at.last, asked)
-	asked() // or it cannot be
+	resp, err := l.get(l.listenCtx, l.conn.client.forwarded(), at.last)
+	asked()
 	if err != nil {
 		return false, false
 	}

@@ -38,7 +38,7 @@ func (l *httpLink) follow(x *exchange, resp *http.Response) *Error {
 // resume reads on from the cursor. An error means that there is no use in
 // another try.
 func (l *httpLink) resume(x *exchange, at *cursor) *Error {
-	resp, err := l.get(x.ctx, x.request.Header, at.last, nil)
+	resp, err := l.get(x.ctx, x.request.Header, at.last)
 	if err != nil {
 		at.failed()
 		return nil
@@ -69,14 +69,14 @@ func refusesForGood(status int) bool {
 	return status/100 == 4 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests
 }
 
-// get asks for a stream of the initialize era; written is called when it has.
-func (l *httpLink) get(ctx context.Context, forwarded http.Header, last string, written func()) (*http.Response, *Error) {
+// get asks for a stream of the initialize era.
+func (l *httpLink) get(ctx context.Context, forwarded http.Header, last string) (*http.Response, *Error) {
 	all := l.http.headers(forwarded, acceptStream)
 	l.setSession(all)
 	if last != "" {
 		all.Set(headerEventID, last)
 	}
-	return l.http.do(ctx, httpCall{method: http.MethodGet, url: l.http.endpoint, header: all, written: written})
+	return l.http.do(ctx, httpCall{method: http.MethodGet, url: l.http.endpoint, header: all})
 }
 
 func isStream(resp *http.Response) bool {
