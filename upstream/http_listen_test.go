@@ -17,6 +17,8 @@ type station struct {
 	list handler // of tools/list
 	mu   sync.Mutex
 	open map[chan bool]bool // true: a change, false: the end
+	last chan bool          // the newest of open
+	many int                // how many there have been
 }
 
 func newStation(t *testing.T) *station {
@@ -29,7 +31,8 @@ func newStation(t *testing.T) *station {
 func (s *station) listen(w http.ResponseWriter, v visit) {
 	out, news := openStream(w), make(chan bool)
 	s.mu.Lock()
-	s.open[news] = true
+	s.open[news], s.last = true, news
+	s.many++
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
@@ -71,6 +74,22 @@ func (s *station) awaitListeners(t *testing.T, n int) []chan bool {
 	return s.listeners()
 }
 
+// awaitNewest waits for the n-th subscription, and until no other is open.
+func (s *station) awaitNewest(t *testing.T, n int) (news chan bool) {
+	t.Helper()
+	doing(t, "the newest subscription", func() {
+		for news == nil {
+			s.mu.Lock()
+			if s.many == n && len(s.open) == 1 && s.open[s.last] {
+				news = s.last
+			}
+			s.mu.Unlock()
+			yieldABit()
+		}
+	})
+	return news
+}
+
 // loseOnce refuses the next tools/list as a server that was restarted would.
 func (s *station) loseOnce() {
 	s.on("tools/list", firstly(failure(400, -32000, "Server not initialized"), s.list))
@@ -103,8 +122,7 @@ func TestASubscriptionMovesToTheSessionBehindALostOne(t *testing.T) {
 	for n := 2; n < 4; n++ {
 		server.loseOnce()
 		ask(t, client, "tools/list", `{}`)
-		server.await("subscriptions/listen", n)
-		server.awaitListeners(t, 1)[0] <- true
+		server.awaitNewest(t, n) <- true
 		doing(t, "the news", func() { <-heard })
 	}
 	client.Unlisten(l)
