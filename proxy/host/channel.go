@@ -39,6 +39,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// trace logs a message whole, if that was asked for.
+func (o Options) trace(what string, text []byte) {
+	if o.LogPayloads {
+		o.Log.Info().Bytes("payload", text).Msg(what)
+	}
+}
+
 // channel is what the eras need of the transport that they are served on: the
 // way to the host for what belongs to no request, and the life of what they do
 // on goroutines of their own.

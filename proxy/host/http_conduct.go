@@ -14,7 +14,7 @@ func (h *HTTP) conduct(w http.ResponseWriter, r *http.Request, g *guest, m wire.
 	a, out := g.newAnswer(r), h.responseWriter(w)
 	flight := g.inflight.begin(m.ID(), func(response wire.Message) {
 		text := response.Rewrite(wire.Changes{ID: m.ID()})
-		h.trace("to host", text)
+		h.opts.trace("to host", text)
 		a.put(text, true, false)
 	})
 	defer func() { h.conducted(g, a, flight, out) }() // also when the connection is cut
@@ -63,7 +63,7 @@ func (g *guest) newAnswer(r *http.Request) *answer {
 func (h *HTTP) exchange(r *http.Request, g *guest, m wire.Message, a *answer, flight *flight) exchange {
 	x := exchange{request: m, header: h.passedOn(r)}
 	x.notify = func(n wire.Message) {
-		h.trace("to host", n.Raw())
+		h.opts.trace("to host", n.Raw())
 		if !a.notify(n) && g.streams != nil && n.Method() != "notifications/progress" {
 			g.streams.send(n)
 		}

@@ -43,7 +43,7 @@ func (h *HTTP) read(w http.ResponseWriter, r *http.Request) (wire.Message, *refu
 	if refused != nil {
 		return wire.Message{}, refused
 	}
-	h.trace("from host", body)
+	h.opts.trace("from host", body)
 	return parse(body)
 }
 
@@ -91,10 +91,4 @@ type steadyReader struct {
 func (s *steadyReader) Read(p []byte) (int, error) {
 	_ = s.rc.SetReadDeadline(time.Now().Add(s.slow)) // what has none has no slow clients
 	return s.Reader.Read(p)
-}
-
-func (h *HTTP) trace(what string, text []byte) {
-	if h.opts.LogPayloads {
-		h.opts.Log.Info().Bytes("payload", text).Msg(what)
-	}
 }

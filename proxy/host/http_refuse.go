@@ -2,6 +2,7 @@ package host
 
 import (
 	"net/http"
+	"strconv"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
@@ -27,7 +28,7 @@ func (f *refusal) to(m wire.Message) *refusal {
 
 // refuseWith has the status that goes with the error.
 func refuseWith(err *wire.Error) *refusal {
-	return &refusal{status: httpStatus(wire.Failure(noID, err).Raw()), err: err}
+	return &refusal{status: statusOfCode(strconv.Itoa(err.Code)), err: err}
 }
 
 // refuse logs no text: it may quote arguments.
@@ -42,7 +43,12 @@ func (h *HTTP) refuse(w http.ResponseWriter, f *refusal) {
 // httpStatus is what revision 2026-07-28 wants of a response that stands alone
 // (Streamable HTTP, Request Metadata; Base Protocol, Error Codes).
 func httpStatus(response []byte) int {
-	switch string(wire.Lookup(response, "error", "code")) {
+	return statusOfCode(string(wire.Lookup(response, "error", "code")))
+}
+
+// statusOfCode takes the code of an error, empty for a result.
+func statusOfCode(code string) int {
+	switch code {
 	case "-32601":
 		return http.StatusNotFound
 	case "-32602", "-32020", "-32021", "-32022":

@@ -54,8 +54,7 @@ func (a *answer) serve(r *http.Request, out *responseWriter, after int, status f
 		case lost:
 			out.abort()
 			return
-		case ended && len(batch) == 1 && out.asObject(status(batch[0])):
-			out.object(status(batch[0]), batch[0])
+		case ended && len(batch) == 1 && out.asObject(status, batch[0]):
 			return
 		case !a.write(out, batch, first, ended):
 			return

@@ -23,10 +23,19 @@ func (h *HTTP) responseWriter(w http.ResponseWriter) *responseWriter {
 	return &responseWriter{w: w, rc: http.NewResponseController(w), keepAlive: h.opts.KeepAlive, slow: h.opts.SlowClient}
 }
 
-// asObject reports whether a response that nothing came before is an object:
-// a status other than 200 is not to be had from a stream.
-func (o *responseWriter) asObject(status int) bool {
-	return !o.streaming && (!o.preferred || status != http.StatusOK)
+// asObject writes a response that nothing came before as an object, unless the
+// client would rather have a stream: a status other than 200 is not to be had
+// from one. It reports whether it did.
+func (o *responseWriter) asObject(status func(text []byte) int, text []byte) bool {
+	if o.streaming {
+		return false
+	}
+	code := status(text)
+	if o.preferred && code == http.StatusOK {
+		return false
+	}
+	o.object(code, text)
+	return true
 }
 
 func (o *responseWriter) object(status int, text []byte) {

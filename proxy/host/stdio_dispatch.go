@@ -88,9 +88,3 @@ func (s *Stdio) writeRaw(text []byte) {
 		s.Log.Debug().Err(err).Msg("the host does not take messages any more")
 	}
 }
-
-func (s *Stdio) trace(what string, text []byte) {
-	if s.LogPayloads {
-		s.Log.Info().Bytes("payload", text).Msg(what)
-	}
-}
