@@ -100,9 +100,15 @@ func (s *Store) show(o *op) {
 			e.task = o.apply(e.task, time.Time{})
 			s.addDead(o.dropped)
 		}
+	case opInput:
+		if e, ok := s.live[o.id]; ok {
+			e.task = o.apply(e.task, o.task.UpdatedAt)
+			s.tell(e.task)
+		}
 	case opFinish, opRetry:
 		delete(s.live, o.id)
 		s.addDead(o.dropped)
+		s.tell(o.task)
 	case opExpire:
 		for _, g := range o.gone {
 			s.addDead(g.size)
@@ -124,6 +130,7 @@ func (s *Store) keep(o *op) {
 		s.log.Error().Err(o.err).Str("task", o.id).Str("status", string(o.task.Status)).
 			Msg("task store: the end of a task is kept in memory only, until the disk takes it")
 		e.task, e.unsaved, e.dirty = o.task, true, false
+		s.tell(o.task)
 		o.err = nil
 	}
 }

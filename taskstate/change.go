@@ -1,6 +1,7 @@
 package taskstate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,10 +17,11 @@ const (
 
 // Create stores a new task and returns it with its id and times. It is durable
 // on return (Tasks extension, Creating: a handle only once tasks/get for it would
-// succeed). It starts as Working unless t says InputRequired. A task whose
-// request has been sent already is Dispatched and keeps no Request; what t says
-// of ID, times and Outcome is ignored. TTL must be positive. Errors: ErrNoSpace, ErrTooLarge, ErrClosed, that of ctx if it has
-// ended before the call.
+// succeed). It starts as Working unless t says InputRequired, and only then has
+// Inputs. A task whose request has been sent already is Dispatched and keeps no
+// Request; what t says of ID, times and Outcome is ignored. TTL must be positive.
+// Errors: ErrNoSpace, ErrTooLarge, ErrClosed, that of ctx if it has ended before
+// the call.
 func (s *Store) Create(ctx context.Context, t Task) (Task, error) {
 	if err := ctx.Err(); err != nil {
 		return Task{}, err
@@ -49,6 +51,9 @@ func checkNew(t *Task) error {
 	if t.Status != Working && t.Status != InputRequired {
 		return fmt.Errorf("task store: a task cannot start as %q", t.Status)
 	}
+	if t.Inputs != nil && t.Status != InputRequired {
+		return fmt.Errorf("task store: a task that starts as %q cannot have inputs", t.Status)
+	}
 	if t.TTL <= 0 || t.TTL > maxTTL {
 		return fmt.Errorf("task store: a task cannot have a ttl of %v", t.TTL)
 	}
@@ -57,7 +62,7 @@ func checkNew(t *Task) error {
 			return fmt.Errorf("task store: a text of %d bytes, %d at most: %w", n, maxText, ErrTooLarge)
 		}
 	}
-	return checkPayload("request", t.Request)
+	return cmp.Or(checkPayload("request", t.Request), checkPayload("inputs", t.Inputs))
 }
 
 func checkPayload(what string, b []byte) error {
@@ -95,6 +100,7 @@ func (s *Store) Touch(id, statusMessage string, progress []byte) {
 	}
 	known := e.dirty
 	e.touch(statusMessage, progress)
+	s.tellTouch(id)
 	s.mu.Unlock()
 	if !known {
 		s.wakeCommitter()

@@ -6,7 +6,9 @@
 // A task that runs lives in memory and on disk, so reading it costs no disk
 // access. A finished one lives on disk only, until its retention is over. Open
 // brings the running ones of a process that died back into memory (Running);
-// the caller decides what becomes of them.
+// the caller decides what becomes of them. The questions that a task waits to
+// have answered (Inputs) are in memory only: they belong to a call, and no call
+// survives its process.
 //
 // # How a change is made
 //
@@ -16,6 +18,12 @@
 // Badger transaction with a single fsync, and only then makes them visible and
 // answers the callers. The lifecycle itself is one table in task.go.
 //
+// # How a change is heard of
+//
+// A Watch (watch.go) follows one task. In the critical section that makes a
+// change visible, tell.go leaves a snapshot in the bounded queue of each watch;
+// a Touch only leaves a mark, for Next to fetch the latest progress.
+//
 // # What lies on disk
 //
 // Everything is in one Badger directory; Badger is used nowhere else. Each
@@ -23,6 +31,7 @@
 // because Badger may hand out wrong bytes without an error.
 //
 //	m/format          version of this layout
+//	m/secret          32 random bytes, made with the store (Secret)
 //	t/ID              the header: everything about a task but its payloads
 //	q/ID              the request, until the task is dispatched
 //	o/ID              the outcome, once the task is finished

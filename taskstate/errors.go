@@ -16,8 +16,8 @@ var (
 	ErrDispatched = errors.New("the task has already been dispatched")
 	// ErrNoSpace: the disk is too full to write safely. Nothing was stored.
 	ErrNoSpace = errors.New("not enough free disk space")
-	// ErrTooLarge: a request or outcome above MaxPayload, or another field
-	// above 64 KiB. Nothing was stored.
+	// ErrTooLarge: a request, outcome or inputs above MaxPayload, or another
+	// field above 64 KiB. Nothing was stored.
 	ErrTooLarge = errors.New("too large to store")
 	// ErrClosed: the store has been closed.
 	ErrClosed = errors.New("the task store is closed")

@@ -24,6 +24,11 @@ func (s *Store) Get(id string) (Task, error) {
 func (s *Store) getLive(id string) (Task, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.findLive(id)
+}
+
+// findLive is getLive with s.mu held.
+func (s *Store) findLive(id string) (Task, bool, error) {
 	if s.closed {
 		return Task{}, false, ErrClosed
 	}

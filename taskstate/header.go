@@ -9,14 +9,14 @@ import (
 // header is the body under t/ID: the task without its payloads, and the length
 // each payload must have, -1 for a payload that is nil.
 type header struct {
-	task             Task // ID, Request and Outcome not set
+	task             Task // ID, Request, Inputs and Outcome not set
 	request, outcome int64
 }
 
-// headerOf splits the payloads off t.
+// headerOf splits the payloads off t, and drops the inputs, which no disk holds.
 func headerOf(t Task) header {
 	h := header{task: t, request: payloadLen(t.Request), outcome: payloadLen(t.Outcome)}
-	h.task.ID, h.task.Request, h.task.Outcome = "", nil, nil
+	h.task.ID, h.task.Request, h.task.Inputs, h.task.Outcome = "", nil, nil, nil
 	return h
 }
 

@@ -11,7 +11,10 @@ const (
 	sentinelPrefix = "z/"
 )
 
-var formatKey = []byte("m/format")
+var (
+	formatKey = []byte("m/format")
+	secretKey = []byte("m/secret")
+)
 
 func headerKey(id string) []byte  { return []byte("t/" + id) }
 func requestKey(id string) []byte { return []byte("q/" + id) }

@@ -14,6 +14,7 @@ const (
 	opCreate opKind = iota
 	opDispatch
 	opFinish
+	opInput  // opens or closes the questions of a task
 	opTouch  // writes what Touch changed in memory
 	opRetry  // writes an end that the disk refused before
 	opExpire // deletes what is no longer kept
@@ -29,6 +30,7 @@ type op struct {
 	id      string
 	task    Task // opCreate: what to store; else set by stage: the task after the change
 	outcome Outcome
+	inputs  []byte // opInput: nil if no question is open any more
 	gone    []expiredTask
 	dropped int64 // set by stage: length of the request that the change drops
 
@@ -53,9 +55,10 @@ func (o *op) size() int64 {
 func (o *op) stage(cur Task, unsaved bool, now time.Time) error {
 	done := cur.Status.Terminal()
 	switch {
-	case o.kind == opRetry && !unsaved, o.kind == opTouch && done:
+	case o.kind == opRetry && !unsaved, o.kind == opTouch && done,
+		o.kind == opInput && o.inputs == nil && cur.Status == Working:
 		return errMoot
-	case o.kind == opDispatch && done, o.kind == opFinish && !cur.Status.canBecome(o.outcome.Status):
+	case o.kind == opDispatch && done, o.kind == opInput && done, o.kind == opFinish && !cur.Status.canBecome(o.outcome.Status):
 		return ErrFinished
 	case o.kind == opDispatch && cur.Dispatched:
 		return ErrDispatched
@@ -73,7 +76,13 @@ func (o *op) apply(t Task, now time.Time) Task {
 	case opFinish:
 		t.Status, t.StatusMessage, t.Outcome = o.outcome.Status, o.outcome.StatusMessage, o.outcome.Payload
 		t.FinishedAt = latest(now, t.UpdatedAt)
-		t.UpdatedAt, t.Request = t.FinishedAt, nil
+		t.UpdatedAt, t.Request, t.Inputs = t.FinishedAt, nil, nil
+	case opInput: // other questions of a task that asks already are no step of the lifecycle
+		t.Status, t.Inputs = Working, o.inputs
+		if o.inputs != nil {
+			t.Status = InputRequired
+		}
+		t.UpdatedAt = latest(now, t.UpdatedAt)
 	}
 	return t
 }

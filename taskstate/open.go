@@ -30,6 +30,9 @@ func openStore(ctx context.Context, dir string, o Options) (*Store, error) {
 		return nil, err
 	}
 	if err = s.checkFormat(); err == nil {
+		err = s.loadSecret()
+	}
+	if err == nil {
 		err = s.load()
 	}
 	if err != nil {

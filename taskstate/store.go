@@ -14,7 +14,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// MaxPayload is the size in bytes of the largest request or outcome.
+// MaxPayload is the size in bytes of the largest request, outcome or inputs.
 const MaxPayload = 32 << 20
 
 const defaultReserve = 64 << 20
@@ -69,11 +69,15 @@ type Store struct {
 	db        *badger.DB
 	dead      atomic.Int64 // bytes of the value log that may be garbage
 	gcAfter   int64        // how many of them start a collection
+	secret    []byte       // set by Open
 
 	mu     sync.Mutex // guards what follows, and is never held across disk access
 	live   map[string]*entry
 	queue  []*op // for the committer; bounded by the callers, each waits for its one op
 	closed bool
+	// watches holds, by task, those that still get something: none of a task
+	// that has ended, none once the store is closed.
+	watches map[string][]*Watch
 
 	wake      chan struct{} // capacity 1: there is something for the committer
 	stop      chan struct{} // closed to end the sweeper
@@ -102,6 +106,7 @@ func newStore(dir string, o Options) *Store {
 		badgerLog: &badgerLog{log: o.Log},
 		gcAfter:   valueLogFileSize / 2,
 		live:      make(map[string]*entry),
+		watches:   make(map[string][]*Watch),
 		wake:      make(chan struct{}, 1),
 		stop:      make(chan struct{}),
 	}
@@ -125,15 +130,17 @@ func Open(ctx context.Context, dir string, opts *Options) (*Store, error) {
 	return s, nil
 }
 
-// Close waits for the changes under way, writes what is not on disk yet, and
-// closes the database. It is idempotent; a second call waits for the first. The
-// error names outcomes that the disk refused to the end and that are now lost.
+// Close waits for the changes under way, writes what is not on disk yet, ends
+// the watches, and closes the database. It is idempotent; a second call waits for
+// the first. The error names outcomes that the disk refused to the end and that
+// are now lost.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		close(s.stop)
 		s.sweeper.Wait() // it needs the committer
 		s.refuseChanges()
 		s.committer.Wait()
+		s.endWatches()
 		s.closeErr = errors.Join(s.lostOutcomes(), s.closeDB())
 	})
 	return s.closeErr

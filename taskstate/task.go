@@ -54,7 +54,7 @@ type Task struct {
 	Progress      []byte // JSON, or nil
 
 	// CreatedAt and FinishedAt (zero until the end) are set once. UpdatedAt
-	// moves with Create, Touch and Finish only: MarkDispatched is our own
+	// moves with Create, Touch, SetInputs and Finish only: MarkDispatched is our own
 	// bookkeeping and would hide a stall of the upstream.
 	CreatedAt, UpdatedAt, FinishedAt time.Time
 
@@ -65,6 +65,7 @@ type Task struct {
 
 	Dispatched bool   // the request may have reached the upstream
 	Request    []byte // what must be sent; gone once Dispatched, or finished
+	Inputs     []byte // the open questions, a JSON object; only while InputRequired, and nil again after a restart
 	Outcome    []byte // Completed: the result; Failed: the error object; else nil
 }
 

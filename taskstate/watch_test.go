@@ -1,0 +1,255 @@
+package taskstate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func watch(t testing.TB, s *Store, id string) *Watch {
+	t.Helper()
+	w, err := s.Watch(id)
+	if err != nil {
+		t.Fatalf("Watch: %v", err)
+	}
+	t.Cleanup(w.Close)
+	return w
+}
+
+// next takes a snapshot that is there at once.
+func next(t testing.TB, w *Watch) Task {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	task, err := w.Next(ctx)
+	if err != nil {
+		t.Fatalf("Next: %v", err)
+	}
+	return task
+}
+
+func over(t testing.TB, w *Watch, want error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	for range 2 {
+		if task, err := w.Next(ctx); !errors.Is(err, want) {
+			t.Errorf("Next: %+v, %v, want %v", task, err, want)
+		}
+	}
+}
+
+// idle checks that Next waits, in a bubble, for d.
+func idle(t testing.TB, w *Watch, d time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithTimeoutCause(context.Background(), d, errNotYet)
+	defer cancel()
+	if task, err := w.Next(ctx); err != errNotYet {
+		t.Errorf("Next: %+v, %v", task, err)
+	}
+}
+
+func TestWatchesSeeEveryChangeOnceAndInOrder(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, dir, nil)
+		id := create(t, s, Task{Request: []byte("q")}).ID
+		slow, quick := watch(t, s, id), watch(t, s, id)
+		var states []Task
+		step := func(change func()) {
+			change()
+			states = append(states, get(t, s, id))
+			same(t, states[len(states)-1], next(t, quick))
+			idle(t, quick, time.Minute)
+		}
+		step(func() {})
+		step(func() { ask(t, s, id, `{"a":1}`) })
+		step(func() { ask(t, s, id, `{"a":1,"b":2}`) })
+		dispatch(t, s, id) // is no change of state
+		ask(t, s, newTask(t, s), `{"other":1}`)
+		idle(t, quick, time.Minute)
+		step(func() { ask(t, s, id, "") })
+		ask(t, s, id, "") // changes nothing
+		late := watch(t, s, id)
+		same(t, states[len(states)-1], next(t, late))
+		states = append(states, complete(t, s, id, []byte("x")))
+		for _, want := range states {
+			same(t, want, next(t, slow))
+		}
+		same(t, states[len(states)-1], next(t, quick))
+		same(t, states[len(states)-1], next(t, late))
+		for _, w := range []*Watch{slow, quick, late} {
+			over(t, w, io.EOF)
+		}
+		checkNoWatches(t, s)
+		shut(t, s)
+	})
+}
+
+func newTask(t testing.TB, s *Store) string { return create(t, s, Task{}).ID }
+
+func checkNoWatches(t testing.TB, s *Store) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.watches) > 0 {
+		t.Errorf("watches of %d tasks are left behind", len(s.watches))
+	}
+}
+
+func TestWatchOfAFinishedTaskGivesItOnce(t *testing.T) {
+	s := open(t, t.TempDir(), nil)
+	id := newTask(t, s)
+	complete(t, s, id, []byte("x"))
+	w := watch(t, s, id)
+	same(t, get(t, s, id), next(t, w))
+	over(t, w, io.EOF)
+	w.Close()
+	for _, id := range []string{"", "../x", newID("")} {
+		if w, err := s.Watch(id); w != nil || !errors.Is(err, ErrNotFound) {
+			t.Errorf("Watch: %v", err)
+		}
+	}
+	shut(t, s)
+	if w, err := s.Watch(id); w != nil || !errors.Is(err, ErrClosed) {
+		t.Errorf("Watch: %v", err)
+	}
+}
+
+func TestSlowWatcherLosesTheOldestAndNeverTheEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		inputs func(i int) string
+		n      int // changes
+		want   int // of them are kept, the end included
+	}{
+		"many":  {func(i int) string { return fmt.Sprint(i) }, 100, watchQueue},
+		"large": {func(i int) string { return fmt.Sprint(i) + strings.Repeat("x", MaxPayload/4) }, 8, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, t.TempDir(), nil)
+			id := newTask(t, s)
+			w := watch(t, s, id)
+			for i := range c.n {
+				ask(t, s, id, c.inputs(i))
+			}
+			complete(t, s, id, []byte("end"))
+			for i := range c.want - 1 {
+				want := c.inputs(c.n - c.want + 1 + i)
+				if got := next(t, w); string(got.Inputs) != want {
+					t.Fatalf("snapshot %d: %.10s, want %.10s", i, got.Inputs, want)
+				}
+			}
+			if got := next(t, w); string(got.Outcome) != "end" {
+				t.Errorf("%+v", got)
+			}
+			over(t, w, io.EOF)
+		})
+	}
+}
+
+func TestWatchThatBeginsAsTheTaskEndsMissesNothing(t *testing.T) {
+	s := open(t, t.TempDir(), nil)
+	for range 50 {
+		id := newTask(t, s)
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() { checkWatch(t, watch(t, s, id)) })
+			wg.Go(func() { s.Touch(id, "x", nil) })
+		}
+		wg.Go(func() { s.SetInputs(context.Background(), id, []byte(`{"a":1}`)) })
+		wg.Go(func() { complete(t, s, id, []byte("end")) })
+		wg.Wait()
+	}
+	checkNoWatches(t, s)
+}
+
+// checkWatch follows a task that asks at most once to its end.
+func checkWatch(t testing.TB, w *Watch) {
+	asked, ended := 0, 0
+	last := Task{}
+	for {
+		task, err := w.Next(context.Background())
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil || ended > 0 {
+			t.Errorf("%+v, %v after %+v", task, err, last)
+			return
+		}
+		if task.Status == InputRequired && last.Status != InputRequired {
+			asked++
+		}
+		if task.Status.Terminal() {
+			ended++
+		}
+		last = task
+	}
+	if asked > 1 || ended != 1 || string(last.Outcome) != "end" {
+		t.Errorf("asked %d times, ended %d times, last %+v", asked, ended, last)
+	}
+}
+
+func TestWatchSeesAnEndThatTheDiskRefusesOnce(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		var d disk
+		s := open(t, dir, d.options())
+		id := newTask(t, s)
+		before := watch(t, s, id)
+		next(t, before)
+		d.free.Store(1 << 20)
+		want := complete(t, s, id, []byte("x"))
+		after := watch(t, s, id)
+		same(t, want, next(t, before))
+		d.free.Store(10 << 30)
+		time.Sleep(2 * time.Second) // it is stored now
+		same(t, want, next(t, after))
+		over(t, before, io.EOF)
+		over(t, after, io.EOF)
+		shut(t, s)
+	})
+}
+
+func TestWatchThatEndsEndsTheWaitOfNext(t *testing.T) {
+	cause := errors.New("the host has gone")
+	for name, c := range map[string]struct {
+		end  func(s *Store, w *Watch, cancel context.CancelCauseFunc)
+		want error
+	}{
+		"store closed": {func(s *Store, _ *Watch, _ context.CancelCauseFunc) { s.Close() }, ErrClosed},
+		"watch closed": {func(_ *Store, w *Watch, _ context.CancelCauseFunc) { w.Close(); w.Close() }, io.EOF},
+		"context":      {func(_ *Store, _ *Watch, cancel context.CancelCauseFunc) { cancel(cause) }, cause},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				s := open(t, dir, nil)
+				id := newTask(t, s)
+				w, other := watch(t, s, id), watch(t, s, id)
+				next(t, w)
+				ctx, cancel := context.WithCancelCause(context.Background())
+				defer cancel(nil)
+				ended := make(chan error)
+				go func() { _, err := w.Next(ctx); ended <- err }()
+				synctest.Wait()
+				c.end(s, w, cancel)
+				if err := <-ended; err != c.want {
+					t.Errorf("Next: %v, want %v", err, c.want)
+				}
+				next(t, other) // what waits is given even after the store is closed
+				s.Touch(id, "x", nil)
+				shut(t, s)
+				w.Close()
+				over(t, w, io.EOF)
+				over(t, other, ErrClosed)
+				checkNoWatches(t, s)
+			})
+		})
+	}
+}
