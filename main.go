@@ -110,6 +110,7 @@ func policy(p config.Policy) proxy.Policy {
 	return proxy.Policy{
 		Task: proxy.Mode(p.Task), After: p.After, TTL: p.TTL,
 		PollInterval: p.PollInterval, MaxRun: p.MaxRun, Stall: p.Stall,
+		Input: proxy.Input(p.Input), InputTimeout: p.InputTimeout, Approve: proxy.Approve(p.Approve),
 	}
 }
 

@@ -29,15 +29,38 @@ const (
 	Required Mode = "required" // as Always; a host that declares no tasks is refused
 )
 
+// Input says where the questions go that the server asks during a call that may
+// become a task.
+type Input string
+
+// The values of Input, as the file spells them.
+const (
+	InTask     Input = "in-task"     // the call becomes a task at once, and the host answers it there
+	BeforeTask Input = "before-task" // the call itself asks, as long as it is no task
+)
+
+// Approve says which calls a person confirms before they reach the server.
+type Approve string
+
+// The values of Approve, as the file spells them.
+const (
+	ApproveNever       Approve = "false"
+	ApproveAlways      Approve = "true"
+	ApproveDestructive Approve = "destructive" // those of tools that do not say that they destroy nothing
+)
+
 // Policy is how calls of one tool are treated. Durations are whole
 // milliseconds, the unit of the protocol's ttlMs and pollIntervalMs.
 type Policy struct {
 	Task         Mode
-	After        time.Duration // read in mode After only; 0 means at once
+	After        time.Duration // read in mode After, and in Always and Required with BeforeTask; 0 means at once
 	TTL          time.Duration // how long a finished task is kept
 	PollInterval time.Duration // how often the host is asked to poll
 	MaxRun       time.Duration // a task that runs longer is ended; 0 is off
 	Stall        time.Duration // a task silent for longer is ended; 0 is off
+	Input        Input
+	InputTimeout time.Duration // a question open for longer is taken as declined; never 0
+	Approve      Approve
 }
 
 // ToolPolicy is the policy of the tools whose names match Pattern, an exact
@@ -76,6 +99,7 @@ func Default() Config {
 		Policy: Policy{
 			Task: After, After: 5 * time.Second,
 			TTL: 24 * time.Hour, PollInterval: time.Second, MaxRun: 24 * time.Hour,
+			Input: InTask, InputTimeout: time.Hour, Approve: ApproveNever,
 		},
 		MessageBytes: 32 << 20,
 		LogLevel:     "info",

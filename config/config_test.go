@@ -21,14 +21,20 @@ ttl: 2d
 poll_interval: 2s
 max_run: 1h30m
 stall: 10m
+input: before-task
+input_timeout: 20m
+approve: destructive
 tools:
-  greet:     {task: never}
+  greet:     {task: never, approve: false}
   "build_*":
     task: required
     max_run: 0s
     stall: 0s
     ttl: 1h
     poll_interval: 500ms
+    input: in-task
+    input_timeout: 2m
+    approve: true
   lint:      {task: after, after: 0s}
   slow:      {task: after}
 limits: {message_bytes: 64KiB}
@@ -37,7 +43,8 @@ log_payloads: true
 `
 
 func TestEveryKeyIsRead(t *testing.T) {
-	top := Policy{Always, 1500 * time.Millisecond, 48 * time.Hour, 2 * time.Second, 90 * time.Minute, 10 * time.Minute}
+	top := Policy{Always, 1500 * time.Millisecond, 48 * time.Hour, 2 * time.Second, 90 * time.Minute, 10 * time.Minute,
+		BeforeTask, 20 * time.Minute, ApproveDestructive}
 	tool := func(change func(*Policy)) Policy {
 		p := top
 		change(&p)
@@ -50,8 +57,8 @@ func TestEveryKeyIsRead(t *testing.T) {
 		UpstreamEra: "initialize",
 		Policy:      top,
 		Tools: []ToolPolicy{
-			{"greet", tool(func(p *Policy) { p.Task = Never })},
-			{"build_*", Policy{Required, top.After, time.Hour, 500 * time.Millisecond, 0, 0}},
+			{"greet", tool(func(p *Policy) { p.Task, p.Approve = Never, ApproveNever })},
+			{"build_*", Policy{Required, top.After, time.Hour, 500 * time.Millisecond, 0, 0, InTask, 2 * time.Minute, ApproveAlways}},
 			{"lint", tool(func(p *Policy) { p.Task, p.After = After, 0 })},
 			{"slow", tool(func(p *Policy) { p.Task = After })},
 		},

@@ -108,8 +108,15 @@ func checkPolicy(t *testing.T, p Policy) {
 	if !slices.Contains([]Mode{Never, After, Always, Required}, p.Task) {
 		t.Errorf("task %q", p.Task)
 	}
+	if !slices.Contains([]Input{InTask, BeforeTask}, p.Input) {
+		t.Errorf("input %q", p.Input)
+	}
+	if !slices.Contains([]Approve{ApproveNever, ApproveAlways, ApproveDestructive}, p.Approve) {
+		t.Errorf("approve %q", p.Approve)
+	}
 	for key, d := range map[string]time.Duration{
 		"after": p.After, "ttl": p.TTL, "poll_interval": p.PollInterval, "max_run": p.MaxRun, "stall": p.Stall,
+		"input_timeout": p.InputTimeout,
 	} {
 		if s := spans[key]; d < s.least || d > s.most || d%time.Millisecond != 0 {
 			t.Errorf("%s %v", key, d)

@@ -13,10 +13,10 @@ var mistakes = []struct{ name, file, want string }{
 	{"unknown key, other case", "TTL: 1h", `1:1: unknown key "TTL"; did you mean ttl?`},
 	{"node with capitals", "node: EU", `1:7: node: "EU" is not a node's name; write up to 32 of a-z, 0-9 and _`},
 	{"empty node", `node: ""`, `1:7: node: "" is not a node's name; write up to 32 of a-z, 0-9 and _`},
-	{"unknown key, of no kind", "colour: red", `1:1: unknown key "colour"; write one of command, url, headers, forward_headers, forward_authorization, listen, endpoint, tls, auth, allow_unauthenticated, origins, hosts, state_dir, node, upstream_era, tools, limits, log_level, log_payloads, task, after, ttl, poll_interval, max_run, stall`},
+	{"unknown key, of no kind", "colour: red", `1:1: unknown key "colour"; write one of command, url, headers, forward_headers, forward_authorization, listen, endpoint, tls, auth, allow_unauthenticated, origins, hosts, state_dir, node, upstream_era, tools, limits, log_level, log_payloads, task, after, ttl, poll_interval, max_run, stall, input, input_timeout, approve`},
 	{"unknown key of a later version", "limits: {running: 64}", `1:10: unknown key "running"; write one of message_bytes, header_bytes, connections, sessions, session_idle, header_timeout`},
 	{"unknown key of a tool", "tools:\n  x: {taks: never}", `2:7: unknown key "taks"; did you mean task?`},
-	{"key of another mapping", "tools:\n  x:\n    command: [a]", `3:5: unknown key "command"; write one of task, after, ttl, poll_interval, max_run, stall`},
+	{"key of another mapping", "tools:\n  x:\n    command: [a]", `3:5: unknown key "command"; write one of task, after, ttl, poll_interval, max_run, stall, input, input_timeout, approve`},
 	{"duplicate key", "ttl: 1h\n\nttl: 2h", `3:1: duplicate key "ttl"; remove it here or in line 1`},
 	{"duplicate tool", "tools:\n  a: {}\n  \"a\": {}", `3:3: duplicate key "a"; remove it here or in line 2`},
 	{"null key", "~: 1", `1:1: this cannot be a key; write key: value`},
@@ -51,6 +51,24 @@ var mistakes = []struct{ name, file, want string }{
 	{"after without effect", "tools:\n  a:\n    task: never\n    after: 5s", `4:12: tools.a.after has no effect with task: never; remove it, or write task: after`},
 	{"after with an inherited mode", "task: always\ntools: {a: {after: 5s}}", `2:20: tools.a.after has no effect with task: always; remove it, or write task: after`},
 	{"default after that nothing inherits", "task: never\nafter: 5s\ntools: {a: {task: after, after: 1s}}", `2:8: after has no effect with task: never; remove it, or write task: after`},
+	{"default after that before-task elsewhere does not read", "task: always\nafter: 5s\ntools: {a: {input: before-task, after: 1s}}", `2:8: after has no effect with task: always; remove it, or write task: after`},
+	{"after before a task that never comes", "task: never\ninput: before-task\nafter: 5s", `3:8: after has no effect with task: never; remove it, or write task: after`},
+	{"after of a tool that asks in its task", "task: always\ninput: before-task\ntools: {a: {input: in-task, after: 5s}}", `3:36: tools.a.after has no effect with task: always; remove it, or write task: after`},
+
+	{"unknown input", "input: intask", `1:8: input: unknown value "intask"; did you mean in-task?`},
+	{"input of no kind", "tools: {a: {input: host}}", `1:20: tools.a.input: unknown value "host"; write one of in-task, before-task`},
+	{"list for input", "input: [in-task]", `1:8: input: a list does not belong here; write in-task or before-task`},
+	{"questions without an end", "input_timeout: 0s", `1:16: input_timeout: "0s" is refused, as a question has to end some time; write how long people may take, such as 1h`},
+	{"questions of a tool without an end", "tools:\n  a: {input_timeout: 0h0m}", `2:22: tools.a.input_timeout: "0h0m" is refused, as a question has to end some time; write how long people may take, such as 1h`},
+	{"bare zero for input_timeout", "input_timeout: 0", `1:16: input_timeout: "0" is refused, as a question has to end some time; write how long people may take, such as 1h`},
+	{"negative input_timeout", "input_timeout: -1h", `1:16: input_timeout: "-1h" is negative; write a duration such as 1h`},
+	{"input_timeout of years", "input_timeout: 366d", `1:16: input_timeout: "366d" is too long; write 365d or less`},
+	{"yes for approve", "approve: yes", `1:10: approve: unknown value "yes"; write one of true, false, destructive`},
+	{"mode for approve", "tools:\n  a:\n    approve: always", `3:14: tools.a.approve: unknown value "always"; write one of true, false, destructive`},
+	{"slip in approve", "approve: destructiv", `1:10: approve: unknown value "destructiv"; did you mean destructive?`},
+	{"truth with a capital", "approve: True", `1:10: approve: unknown value "True"; did you mean true?`},
+	{"nothing for approve", "approve:", `1:1: approve: there is no value; write true, false or destructive`},
+
 	{"bad glob", "tools:\n  \"build_[\": {}", `2:3: bad glob "build_["; write *, ? or a closed [a-z], and \ before one of these that is meant as itself`},
 	{"empty tool name", `tools: {"": {}}`, `1:9: the name of the tool is empty; write a name or a glob such as build_*`},
 	{"tool without settings", "tools:\n  a:", `2:3: tools.a: settings belong here; write {task: always}`},
@@ -120,11 +138,15 @@ func checkMistakes(t *testing.T, file, want string) {
 	}
 }
 
-func TestInheritedDefaultAfterIsNoMistake(t *testing.T) {
+func TestAfterThatSomethingReadsIsNoMistake(t *testing.T) {
 	for _, text := range []string{
 		"task: never\nafter: 2s\ntools: {a: {task: after}}",
 		"tools: {a: {after: 300ms}}",
 		"after: 0s",
+		"task: always\ninput: before-task\nafter: 2s",
+		"tools: {a: {task: required, input: before-task, after: 2s}}",
+		"task: always\nafter: 2s\ntools: {a: {input: before-task}}",
+		"input: before-task\nafter: 2s\ntask: never\ntools: {a: {task: always}}",
 	} {
 		if _, err := Parse("F", []byte(text), nil); err != nil {
 			t.Errorf("%q: %v", text, err)

@@ -1,16 +1,22 @@
 package config
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // settings is what one mapping of the file says about a policy; nil is not
 // said.
 type settings struct {
 	task                                    *Mode
 	after, ttl, pollInterval, maxRun, stall *time.Duration
+	input                                   *Input
+	inputTimeout                            *time.Duration
+	approve                                 *Approve
 	afterAt                                 place
 }
 
-var policyKeys = []string{"task", "after", "ttl", "poll_interval", "max_run", "stall"}
+var policyKeys = []string{"task", "after", "ttl", "poll_interval", "max_run", "stall", "input", "input_timeout", "approve"}
 
 func (r *reader) policyFields(s *settings) fields {
 	after := r.duration("after", &s.after)
@@ -21,6 +27,9 @@ func (r *reader) policyFields(s *settings) fields {
 		"poll_interval": r.duration("poll_interval", &s.pollInterval),
 		"max_run":       r.duration("max_run", &s.maxRun),
 		"stall":         r.duration("stall", &s.stall),
+		"input":         text(r, &s.input, "in-task or before-task", pointer(oneOf("value", InTask, BeforeTask))),
+		"input_timeout": r.duration("input_timeout", &s.inputTimeout),
+		"approve":       text(r, &s.approve, "true, false or destructive", pointer(oneOf("value", ApproveAlways, ApproveNever, ApproveDestructive))),
 	}
 }
 
@@ -44,6 +53,9 @@ func (s settings) over(p Policy) Policy {
 	set(&p.PollInterval, s.pollInterval)
 	set(&p.MaxRun, s.maxRun)
 	set(&p.Stall, s.stall)
+	set(&p.Input, s.input)
+	set(&p.InputTimeout, s.inputTimeout)
+	set(&p.Approve, s.approve)
 	return p
 }
 
@@ -53,25 +65,49 @@ func set[T any](dst, v *T) {
 	}
 }
 
+// waits tells whether a call waits for p.After: with [BeforeTask] the modes that
+// make a task at once leave the server that long to ask.
+func (p Policy) waits() bool {
+	return p.Task == After || p.Input == BeforeTask && p.Task != Never
+}
+
 // checkAfter refuses an after that nothing reads. At the top of the file it
 // may stand beside another mode as long as some tool inherits it.
 func (r *reader) checkAfter(doc *document) {
-	top := doc.top.over(doc.Policy).Task
-	read := top == After
+	top := doc.top.over(doc.Policy)
+	read := top.waits()
 	for _, t := range doc.tools {
-		mode := t.over(Policy{Task: top}).Task
-		if mode == After && t.after == nil {
+		p := t.over(top)
+		if p.waits() && t.after == nil {
 			read = true
 		}
-		if mode != After && t.after != nil {
-			r.unreadAfter(t.afterAt, "tools."+element(t.pattern)+".after", mode)
+		if !p.waits() && t.after != nil {
+			r.unreadAfter(t.afterAt, "tools."+element(t.pattern)+".after", p.Task)
 		}
 	}
 	if !read && doc.top.after != nil {
-		r.unreadAfter(doc.top.afterAt, "after", top)
+		r.unreadAfter(doc.top.afterAt, "after", top.Task)
 	}
 }
 
 func (r *reader) unreadAfter(p place, path string, mode Mode) {
 	r.mistake(p, "%s has no effect with task: %s; remove it, or write task: after", path, mode)
+}
+
+// String is the policy in the words of the file, for people.
+func (p Policy) String() string {
+	off := func(d time.Duration) string {
+		if d == 0 {
+			return "off"
+		}
+		return short(d)
+	}
+	task := string(p.Task)
+	if p.Task == After {
+		task += " " + short(p.After)
+	} else if p.waits() {
+		task += ", after " + short(p.After)
+	}
+	return fmt.Sprintf("task %s, ttl %s, poll_interval %s, max_run %s, stall %s, input_timeout %s, input %s, approve %s",
+		task, short(p.TTL), short(p.PollInterval), off(p.MaxRun), off(p.Stall), short(p.InputTimeout), p.Input, p.Approve)
 }

@@ -23,14 +23,15 @@ var spans = map[string]span{
 	"poll_interval": {time.Millisecond, time.Hour, "1s"},
 	"max_run":       {0, 365 * day, "24h"},
 	"stall":         {0, 365 * day, "10m"},
+	"input_timeout": {time.Millisecond, 365 * day, "1h"},
 
 	"session_idle":   {time.Second, 7 * day, "10m"},
 	"header_timeout": {100 * time.Millisecond, 10 * time.Minute, "10s"},
 }
 
 // ParseDuration reads the value of one of the settings after, ttl,
-// poll_interval, max_run, stall, session_idle and header_timeout (the key gives
-// the bounds; others panic). A duration is a number and a unit, or several: 500ms, 5s, 1.5h, 1h30m, 7d.
+// poll_interval, max_run, stall, input_timeout, session_idle and header_timeout
+// (the key gives the bounds; others panic). A duration is a number and a unit, or several: 500ms, 5s, 1.5h, 1h30m, 7d.
 // Units are ms, s, m, h and d, which is 24 hours; the sum is whole
 // milliseconds. The error says what is wrong and what to write instead, but
 // not which setting or flag it was.
@@ -41,6 +42,8 @@ func ParseDuration(key, text string) (time.Duration, error) {
 	}
 	d, err := readDuration(text, s.example)
 	switch {
+	case key == "input_timeout" && d == 0 && (err == nil || text == "0"):
+		return 0, fmt.Errorf("%s is refused, as a question has to end some time; write how long people may take, such as %s", quoted(text), s.example)
 	case err != nil:
 		return 0, err
 	case d > s.most:
@@ -128,20 +131,4 @@ func short(d time.Duration) string {
 		s = strings.TrimSuffix(s, "0m")
 	}
 	return s
-}
-
-// String is the policy in the words of the file, for people.
-func (p Policy) String() string {
-	off := func(d time.Duration) string {
-		if d == 0 {
-			return "off"
-		}
-		return short(d)
-	}
-	task := string(p.Task)
-	if p.Task == After {
-		task += " " + short(p.After)
-	}
-	return fmt.Sprintf("task %s, ttl %s, poll_interval %s, max_run %s, stall %s",
-		task, short(p.TTL), short(p.PollInterval), off(p.MaxRun), off(p.Stall))
 }

@@ -26,6 +26,7 @@ func TestBoundsOfDurations(t *testing.T) {
 		{"after", "0s", true}, {"after", "24h", true}, {"after", "24h1ms", false},
 		{"ttl", "1ms", true}, {"ttl", "0ms", false}, {"ttl", "3650d", true}, {"ttl", "3650d1ms", false},
 		{"poll_interval", "1ms", true}, {"poll_interval", "1h", true}, {"poll_interval", "61m", false},
+		{"input_timeout", "0s", false}, {"input_timeout", "1ms", true}, {"input_timeout", "365d", true}, {"input_timeout", "366d", false},
 		{"stall", "0s", true}, {"stall", "366d", false}, {"max_run", "0s", true}, {"max_run", "366d", false},
 		{"after", "", false}, {"after", "s", false}, {"after", " 5s", false}, {"after", "+5s", false}, {"after", ".5s", false}, {"after", "1e3s", false},
 	} {
@@ -65,9 +66,16 @@ func TestRemediesAreAccepted(t *testing.T) {
 }
 
 func TestPolicyReadsAsInTheFile(t *testing.T) {
-	want := "task after 5s, ttl 24h, poll_interval 1s, max_run 24h, stall off"
-	if got := Default().Policy.String(); got != want {
-		t.Errorf("%s, want %s", got, want)
+	rest := ", ttl 24h, poll_interval 1s, max_run 24h, stall off, input_timeout 1h, "
+	for text, want := range map[string]string{
+		"":                                   "task after 5s" + rest + "input in-task, approve false",
+		"task: always\napprove: true":        "task always" + rest + "input in-task, approve true",
+		"task: required\ninput: before-task": "task required, after 5s" + rest + "input before-task, approve false",
+		"task: never\ninput: before-task\napprove: destructive": "task never" + rest + "input before-task, approve destructive",
+	} {
+		if got, err := Parse("F", []byte(text), nil); err != nil || got.Policy.String() != want {
+			t.Errorf("%q: %v, %v; want %s", text, got.Policy, err, want)
+		}
 	}
 	for d, want := range map[time.Duration]string{0: "0s", 90 * time.Minute: "1h30m", 48 * time.Hour: "2d", 25 * time.Hour: "25h", 1500 * time.Millisecond: "1.5s", 3610 * time.Second: "1h0m10s", 10 * time.Minute: "10m"} {
 		if got := short(d); got != want {

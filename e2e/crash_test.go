@@ -9,6 +9,8 @@ import (
 var (
 	plain    = stateless{}
 	declared = stateless{Tasks: true}
+	both     = stateless{Tasks: true, Answers: true}
+	answers  = stateless{Answers: true}
 )
 
 const alwaysTasks = "task: always\npoll_interval: 100ms\n"

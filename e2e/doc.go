@@ -6,6 +6,10 @@
 //   - proxy_test.go starts the proxy around one of the fixture servers.
 //   - testdata/*/*.txtar are conversations, one behaviour and one era a file;
 //     conversations_test.go runs them and explains their format.
+//     Those of testdata/input, mrtr, approval and notified are about questions in
+//     a call: asked through a task, or by the call itself; put by the proxy; and
+//     what is heard of tasks. asked*_test.go and notified_test.go add what takes
+//     several hosts, or a race.
 //   - wirehttp*_test.go put HTTP under both: a host whose lines go out as a real
 //     client's requests, and fronts that serve the fixtures over HTTP; so every
 //     conversation runs over every transport.

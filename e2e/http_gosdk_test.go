@@ -43,9 +43,7 @@ func TestGoSDKClientOverHTTP(t *testing.T) {
 				h, asked := connectGoHTTP(t, p.listen(t).url, version)
 				checkGoTools(t, h)
 				checkGoCall(t, h)
-				if version != "2026-07-28" && server == "legacy" {
-					checkGoAsked(t, h, asked)
-				}
+				checkGoAsked(t, h, asked)
 			})
 		}
 	}

@@ -79,25 +79,41 @@ func (h *host) initialize(version string) message {
 	return answer
 }
 
-// The two parts of _meta that a request of the stateless era may carry.
+// The parts of _meta that a request of the stateless era may carry: the last two
+// declare that every kind of question is answered.
 const (
-	metaPlain = `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}`
-	metaTasks = `"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
-		`"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}`
+	metaVersion = `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":`
+	metaPlain   = metaVersion + `{}`
+	metaTasks   = metaVersion + `{` + extension + `}`
+	metaAnswers = metaVersion + `{` + answersAll + `}`
+	metaBoth    = metaVersion + `{` + answersAll + `,` + extension + `}`
+
+	extension  = `"extensions":{"io.modelcontextprotocol/tasks":{}}`
+	answersAll = `"elicitation":{"form":{},"url":{}},"sampling":{"tools":{},"context":{}},"roots":{}`
 )
 
 // stateless builds requests of revision 2026-07-28, each complete in itself.
 type stateless struct {
-	Tasks bool   // declare the Tasks extension
-	Meta  string // further members of _meta
+	Tasks   bool   // declare the Tasks extension
+	Answers bool   // declare that questions are answered
+	Meta    string // further members of _meta
+}
+
+func (s stateless) meta() string {
+	switch {
+	case s.Tasks && s.Answers:
+		return metaBoth
+	case s.Tasks:
+		return metaTasks
+	case s.Answers:
+		return metaAnswers
+	}
+	return metaPlain
 }
 
 // request takes the params as raw JSON, without _meta.
 func (s stateless) request(id, method, params string) string {
-	meta := metaPlain
-	if s.Tasks {
-		meta = metaTasks
-	}
+	meta := s.meta()
 	if s.Meta != "" {
 		meta += "," + s.Meta
 	}

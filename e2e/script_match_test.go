@@ -17,6 +17,8 @@ type bindings map[string]string
 func (b bindings) fill(line string) string {
 	line = strings.ReplaceAll(line, "$META", metaPlain)
 	line = strings.ReplaceAll(line, "$TASKS", metaTasks)
+	line = strings.ReplaceAll(line, "$ANSWERS", metaAnswers)
+	line = strings.ReplaceAll(line, "$BOTH", metaBoth)
 	for name, value := range b {
 		line = strings.ReplaceAll(line, `"`+name+`"`, value)
 	}
@@ -93,7 +95,7 @@ func (b bindings) members(want, got map[string]any) map[string]any {
 		}
 	}
 	for name, value := range want {
-		if name != "..." {
+		if _, there := got[name]; name != "..." && (there || value != "$none") {
 			all[name] = b.resolve(value, got[name])
 		}
 	}
@@ -117,6 +119,8 @@ func (b bindings) elements(want, got []any) []any {
 func (b bindings) placeholder(want string, got any) any {
 	matches := got != nil
 	switch want {
+	case "$none":
+		return want
 	case "$any":
 	case "$string":
 		_, matches = got.(string)

@@ -36,9 +36,10 @@ import (
 //	restart        start it again: same flags, same state directory
 //
 // In what is sent, $META and $TASKS stand for the members of _meta that the
-// stateless era demands, without and with the Tasks extension declared. In
-// what is expected, "$any", "$int", "$string" and "$time" match such values, any
-// other "$name" binds the value it meets first and equals it from then on, and a
+// stateless era demands, without and with the Tasks extension declared;
+// $ANSWERS and $BOTH are the same and declare that every kind of question is
+// answered. In what is expected, "$any", "$int", "$string" and "$time" match such values, "$none"
+// says that there is no such member, any other "$name" binds the value it meets first and equals it from then on, and a
 // member or last element "..." admits more of them. Bound names may be sent.
 //
 // At the end stdin is closed, and a message that no line took is a failure.

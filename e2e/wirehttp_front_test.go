@@ -37,6 +37,7 @@ type frontStream struct {
 	id    string // as the client wrote it
 	token string // for progress, raw
 	logs  bool   // wants log messages
+	asks  bool   // a server may ask something in it
 
 	answered atomic.Bool // the last line is among the lines
 }
@@ -44,6 +45,7 @@ type frontStream struct {
 func newFrontStream(m message) *frontStream {
 	s := &frontStream{lines: make(chan string, 10_000), over: make(chan struct{}), id: string(m.ID)}
 	s.close = sync.OnceFunc(func() { close(s.over) })
+	s.asks = m.Method == "tools/call" || m.Method == "prompts/get" || m.Method == "resources/read"
 	s.token = string(at(m.Params, "_meta", "progressToken"))
 	s.logs = statelessVersion(m) == "" || at(m.Params, "_meta", "io.modelcontextprotocol/logLevel") != nil
 	return s

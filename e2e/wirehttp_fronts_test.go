@@ -119,14 +119,19 @@ func (f *sessionFront) request(w http.ResponseWriter, r *http.Request, c *lineCh
 	s.serve(w, r, streamed)
 }
 
-// routeInSession puts what belongs to a request on its stream.
+// routeInSession puts what belongs to a request on its stream. A question that
+// names its request by a progress token is put where nothing else tells.
 func routeInSession(c *lineChild, m message) {
 	switch token := string(at(m.Params, "progressToken")); {
+	case m.ID != nil && m.Method != "" && at(m.Params, "_meta", "progressToken") != nil:
+		c.news.lines <- m.Raw
 	case m.Method == "":
 		c.answer(string(m.ID), m.Raw)
 	case m.Method == "notifications/progress":
 		c.find(func(s *frontStream) bool { return s.token == token }).lines <- m.Raw
-	case m.ID != nil || m.Method == "notifications/message":
+	case m.ID != nil:
+		c.find(func(s *frontStream) bool { return s.asks }).lines <- m.Raw
+	case m.Method == "notifications/message":
 		c.find(func(*frontStream) bool { return true }).lines <- m.Raw
 	default:
 		c.news.lines <- m.Raw

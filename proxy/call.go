@@ -1,97 +1,170 @@
 package proxy
 
 import (
+	"context"
 	"time"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
+// Conversable reports whether a server may ask something in a request of that
+// method (revision 2026-07-28, Multi Round-Trip Requests, Supported Requests).
+func Conversable(method string) bool {
+	return method == "tools/call" || method == "prompts/get" || method == "resources/read"
+}
+
 // call treats a tools/call as the tool's policy says. The Tasks extension
 // leaves it to the server alone whether a call becomes a task, but only for a
 // client that declared it on this request (Capability Negotiation).
 func (p *Proxy) call(req *Request) (cancel func(notice wire.Message)) {
-	tool, _ := wire.String(wire.Get(req.Message.Params(), "name"))
-	policy := p.opts.Policies.For(tool)
-	switch {
-	case policy.Task == Required && !req.Tasks:
-		req.Reply(wire.Failure(noID, MissingTasks("Tool "+tool+" only runs as a task")))
-		return func(wire.Message) {}
-	case policy.Task == Never || !req.Tasks:
-		return p.forward(req)
-	case !p.enter():
-		req.Reply(wire.Failure(noID, wireError(errShutdown, upstream.NotDispatched)))
-		return func(wire.Message) {}
+	tool, policy := "", Policy{Task: Never, InputTimeout: p.opts.Policies.Default.InputTimeout}
+	if req.Message.Method() == "tools/call" {
+		tool, _ = wire.String(wire.Get(req.Message.Params(), "name"))
+		policy = p.opts.Policies.For(tool)
+	}
+	if state, ok := p.ownState(req); ok {
+		return p.retry(req, state)
+	}
+	if policy.Task == Required && !req.Tasks {
+		return refused(req, MissingTasks("Tool "+tool+" only runs as a task"))
+	}
+	if !p.enter() {
+		return refused(req, wireError(errShutdown, upstream.NotDispatched))
 	}
 	r := p.newRun(req, tool, policy)
-	if policy.Task == After {
-		r.after()
-	} else {
-		r.begin(r.always)
-	}
-	return r.cancelledByHost
-}
-
-// after waits for the answer up to the threshold, on no goroutine at all: most
-// calls are quick.
-func (r *run) after() {
-	r.threshold = time.AfterFunc(r.policy.After, r.overdue)
-	r.dispatch()
-}
-
-// overdue runs when the threshold has passed. The call becomes a task; where
-// that cannot be stored it is waited for all the same.
-func (r *run) overdue() {
-	if !r.leaveQuick(pending) {
-		return
-	}
-	defer r.over()
 	switch {
-	case r.req.Upstream.Recall(r.up):
-		r.always() // the server is still starting: nothing was sent
-	case r.store(true):
-		r.work()
+	case p.hasForeignState(req):
+		r.post(r.ascertain)
+	case !r.cleared:
+		r.post(r.gate)
+	case r.atOnce():
+		r.post(r.always)
 	default:
-		r.wait()
+		r.sendCall()
+	}
+	return r.cancelledBy(req)
+}
+
+// ascertain is for a requestState that only the server itself can have made: one of
+// the initialize era makes none, and of a call that has to be confirmed the host
+// gets none.
+func (r *run) ascertain() {
+	r.connect(func(err error) {
+		desc, _ := r.client.Describe()
+		switch {
+		case err != nil:
+			r.conclude(failure(wireError(err, upstream.NotDispatched)))
+		case desc.Era == upstream.Initialize || !r.cleared:
+			r.conclude(failure(errStateForged))
+		default:
+			r.proceed()
+		}
+	})
+}
+
+// connect waits for the server to be there. It goes on only in a run that is to
+// go on.
+func (r *run) connect(then func(error)) {
+	r.apart(func(ctx context.Context) error {
+		_, err := r.client.Connect(ctx)
+		return err
+	}, func(err error) {
+		if r.ctx.Err() == nil { // else that is for the loop to see to
+			then(err)
+		}
+	})
+}
+
+func refused(req *Request, err *wire.Error) (cancel func(wire.Message)) {
+	req.Reply(wire.Failure(noID, err))
+	return func(wire.Message) {}
+}
+
+// proceed sends the call, or makes it a task that is sent.
+func (r *run) proceed() {
+	switch {
+	case r.task.ID != "":
+		r.start()
+	case r.atOnce():
+		r.always()
+	default:
+		r.sendCall()
 	}
 }
 
-// wait is for the call that stays one.
-func (r *run) wait() {
-	select {
-	case notice := <-r.hostCancelled:
-		r.withdraw(notice)
-	case a := <-r.answered:
-		r.req.Reply(response(a.message, a.err))
+// sendCall has the call on its way. It is waited for up to the threshold, on no
+// goroutine at all: most calls are quick.
+func (r *run) sendCall() {
+	req, wait, limited := r.req, r.patience(), r.mayBecomeTask()
+	r.dispatch()
+	if limited {
+		r.arm(req, wait)
+	}
+}
+
+func (r *run) mayBecomeTask() bool { return r.req.Tasks && r.policy.Task != Never }
+
+// atOnce says that the call is not waited for at all.
+func (r *run) atOnce() bool {
+	return r.mayBecomeTask() && r.policy.Task != After && r.policy.Input != BeforeTask
+}
+
+// patience is how long a call is waited for that may become a task. One that
+// only waits for questions before it does so has to see their end.
+func (r *run) patience() time.Duration {
+	if r.policy.Task != After && r.heard {
+		return min(r.policy.After, nextQuestion)
+	}
+	return r.policy.After
+}
+
+// nextQuestion is how soon a question follows the answer to another.
+const nextQuestion = 250 * time.Millisecond
+
+func (r *run) arm(req *Request, wait time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.open || r.req != req {
+		return // it is answered already
+	}
+	if r.threshold != nil {
+		r.threshold.Stop()
+	}
+	r.threshold = r.later(wait, func() {
+		if r.open && r.req == req {
+			r.overdue()
+		}
+	})
+}
+
+func (r *run) disarm() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.threshold != nil {
+		r.threshold.Stop()
+	}
+}
+
+// overdue makes the call a task; where that cannot be stored it is waited for
+// all the same.
+func (r *run) overdue() {
+	switch {
+	case !r.cleared:
+		r.store(false) // what is waited for goes on
+	case r.rounds == 0 && r.client.Recall(r.up):
+		r.sent = false // the server is still starting
+		r.always()
+	default:
+		r.store(true)
 	}
 }
 
 // always stores the task before the server hears of the call.
 func (r *run) always() {
-	if !r.store(false) {
+	if r.store(false) {
+		r.start()
+	} else {
 		r.dispatch()
-		r.wait()
-		return
 	}
-	r.start()
-}
-
-// store makes the call a task and answers the host with its handle: only once
-// the task is durable (Tasks extension, Task Creation). A host that cancelled
-// in the meantime gets no answer, and the task ends as cancelled.
-func (r *run) store(dispatched bool) bool {
-	task := r.record(dispatched)
-	task, err := r.proxy.opts.Store.Create(r.ctx, task)
-	if err != nil {
-		r.log.Error().Err(err).Msg("the call could not be stored as a task; it goes on without one")
-		return false
-	}
-	r.adopt(task)
-	r.log.Info().Bool("sent", dispatched).Msg("the call is a task now")
-	if !r.req.ReplyTask(task) {
-		if err := r.proxy.cancel(task.ID); err != nil {
-			r.log.Error().Err(err).Msg("a task that nobody knows of could not be cancelled")
-		}
-	}
-	return true
 }

@@ -1,18 +1,36 @@
 // Package proxy is the core: it decides, for each request of a host, whether
-// the answer is waited for or the call becomes a task, and it runs the tasks.
+// the answer is waited for or the call becomes a task, it runs the tasks, and it
+// brings the server's questions to whoever can answer them.
 //
 // The edges (package host) turn what arrives into a [Request] that stands by
-// itself; [Proxy.Handle] sends it to the upstream server. Everything but
-// tools/call goes straight through. A tools/call is looked up in the
-// [Policies]:
+// itself; [Proxy.Handle] sends it to the upstream server. A tools/call is looked
+// up in the [Policies]:
 //
 //	never     forwarded, the answer is waited for
 //	after d   forwarded; what is not answered within d becomes a task
 //	always    becomes a task first, and is forwarded then
 //	required  as always; a host without tasks is refused
 //
-// A run is the life of one tools/call: one goroutine that waits for the answer
-// and, once the call is a task, ends with one conditional write to the store.
-// Nothing here knows an era or the shape of a message of either: bytes come
-// in from one edge and leave by the other.
+// A run (run.go) is the life of one request in which the server may ask
+// something: tools/call, prompts/get, resources/read. A quick one ends where its
+// answer comes in. Any other has a goroutine (actor.go), on which everything
+// happens that concerns it, and which ends, for a task, with one conditional
+// write to the store. All other requests go straight through.
+//
+// # Questions
+//
+// A server of the initialize era asks by a request, and waits (ask.go); one of
+// the stateless era answers the call with its questions, and wants it repeated
+// with the answers (round.go). The proxy itself may ask whether a call may be
+// sent at all (approve.go). All three become inputs of the run (inputs.go), which
+// reach the host by the one way that is open to it:
+//
+//   - a host of the initialize era is asked directly ([Request].Ask);
+//   - a task shows them, and tasks/update answers ([Proxy.UpdateTask]);
+//   - a call that is no task is answered with them, and held until the host
+//     comes back to it with the answers and the state that names it (hold.go,
+//     state.go), or until it has not come back for too long.
+//
+// Nothing here knows the shape of a message of either era beyond the members
+// that are acted on: bytes come in from one edge and leave by the other.
 package proxy

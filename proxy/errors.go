@@ -45,9 +45,9 @@ func (r *run) stalled() error {
 		"The task was ended because the upstream server showed no sign of life for %v (stall); max_run is %v.", r.policy.Stall, r.policy.MaxRun)}
 }
 
-// failure is the data of an error that the proxy makes: what happened, for
+// errorData is the data of an error that the proxy makes: what happened, for
 // programs, and what became of the work.
-type failure struct {
+type errorData struct {
 	Reason  string           `json:"reason"`
 	Outcome upstream.Outcome `json:"outcome"`
 	Limit   string           `json:"limit,omitempty"`
@@ -60,7 +60,7 @@ func wireError(cause error, outcome upstream.Outcome) *wire.Error {
 	if errors.As(cause, &fromUpstream) {
 		return fromUpstream.Wire()
 	}
-	data := failure{Reason: reasonOf(cause), Outcome: outcome}
+	data := errorData{Reason: reasonOf(cause), Outcome: outcome}
 	var limit *limitError
 	if errors.As(cause, &limit) {
 		data.Limit = limit.limit.String()
@@ -99,7 +99,16 @@ func errResultType(kind string) *wire.Error {
 	return &wire.Error{
 		Code:    wire.CodeInternal,
 		Message: fmt.Sprintf("The upstream server answered with a result of type %q, which cannot be carried by a task. %s", kind, upstream.Unknown.Sentence()),
-		Data:    failure{Reason: "unsupported_result", Outcome: upstream.Unknown},
+		Data:    errorData{Reason: "unsupported_result", Outcome: upstream.Unknown},
+	}
+}
+
+// errSenseless is for a result that asks, and cannot be answered.
+func errSenseless(how string) *wire.Error {
+	return &wire.Error{
+		Code:    wire.CodeInternal,
+		Message: fmt.Sprintf("The upstream server answered with a question (input_required) that %s. %s", how, upstream.Unknown.Sentence()),
+		Data:    errorData{Reason: "unsupported_result", Outcome: upstream.Unknown},
 	}
 }
 
@@ -107,7 +116,51 @@ func errOutcomeTooLarge(size int) *wire.Error {
 	return &wire.Error{
 		Code:    wire.CodeInternal,
 		Message: fmt.Sprintf("The upstream server answered with %d bytes, more than can be stored for a task. Ask for less. %s", size, upstream.Done.Sentence()),
-		Data:    failure{Reason: "too_large", Outcome: upstream.Done},
+		Data:    errorData{Reason: "too_large", Outcome: upstream.Done},
+	}
+}
+
+// A requestState that is refused. What it named may go on, without this request.
+var (
+	errStateForged = badState(upstream.NotDispatched,
+		"The requestState was not made here for this request of this client: the tool, the arguments or the caller differ, or it was altered. Send it back as it came, or call anew without it.")
+	errStateExpired = badState(upstream.Unknown,
+		"The requestState has expired: the call that it belongs to was given up.")
+	errStateGone = badState(upstream.Unknown,
+		"The requestState cannot be used any more: it was used before, or the call that it belongs to has ended, as when the proxy is restarted.")
+)
+
+func badState(outcome upstream.Outcome, text string) *wire.Error {
+	return &wire.Error{
+		Code: wire.CodeInvalidParams, Message: text + " " + outcome.Sentence(),
+		Data: errorData{Reason: "request_state", Outcome: outcome},
+	}
+}
+
+func errTooManyQuestions() *wire.Error {
+	return &wire.Error{
+		Code:    wire.CodeInternal,
+		Message: "The upstream server asks more than can be passed on to the client. " + upstream.Unknown.Sentence(),
+		Data:    errorData{Reason: "too_many_questions", Outcome: upstream.Unknown},
+	}
+}
+
+// errTooManyHolds: the proxy is full, whatever the server asks.
+func errTooManyHolds(outcome upstream.Outcome) *wire.Error {
+	return &wire.Error{
+		Code: wire.CodeInternal,
+		Message: fmt.Sprintf("The call needs an answer of the client, and too many calls wait for theirs already (%d, half of them for one owner). It was withdrawn; try again later. %s",
+			maxHolds, outcome.Sentence()),
+		Data: errorData{Reason: "limit", Outcome: outcome, Limit: "holds"},
+	}
+}
+
+// errNoAnswer: the server cannot go on without one.
+func errNoAnswer(why string) *wire.Error {
+	return &wire.Error{
+		Code:    wire.CodeInternal,
+		Message: "The upstream server asked a question in this call, and cannot go on without the answer. " + why + " " + upstream.Unknown.Sentence(),
+		Data:    errorData{Reason: "no_answer", Outcome: upstream.Unknown},
 	}
 }
 

@@ -62,19 +62,11 @@ func failed(e *wire.Error) taskstate.Outcome {
 }
 
 // abandoned is the outcome of a task that ended before its answer came.
-func abandoned(cause error) taskstate.Outcome {
-	if errors.Is(cause, errCancelled) {
+func abandoned(cause error, outcome upstream.Outcome) taskstate.Outcome {
+	if errors.Is(cause, errCancelled) || errors.Is(cause, taskstate.ErrFinished) {
 		return taskstate.Outcome{Status: taskstate.Cancelled, StatusMessage: errCancelled.Error()}
 	}
-	return failed(wireError(cause, upstream.Unknown))
-}
-
-// undelivered is the outcome of a task whose call never left.
-func undelivered(cause error) taskstate.Outcome {
-	if errors.Is(cause, errCancelled) || errors.Is(cause, taskstate.ErrFinished) {
-		return abandoned(errCancelled)
-	}
-	return failed(wireError(cause, upstream.NotDispatched))
+	return failed(wireError(cause, outcome))
 }
 
 // short keeps a statusMessage to what people and models read.

@@ -17,11 +17,40 @@ const (
 	Required Mode = "required"
 )
 
+// Input says where the questions go that a server asks in a call that may be a
+// task.
+type Input string
+
+// InTask makes the call a task at once, and asks through it; BeforeTask asks by
+// the call itself as long as it is none (Tasks extension, Task Creation).
+const (
+	InTask     Input = "in-task"
+	BeforeTask Input = "before-task"
+)
+
+// Approve says which calls a person has to confirm before they are sent.
+type Approve string
+
+// The values of Approve; an empty one is ApproveNever. ApproveDestructive goes by
+// the tool's annotations, in which a tool that says nothing is destructive
+// (revision 2026-07-28, Schema, ToolAnnotations).
+const (
+	ApproveNever       Approve = "false"
+	ApproveAlways      Approve = "true"
+	ApproveDestructive Approve = "destructive"
+)
+
 // Policy is how the calls of a tool are treated.
 type Policy struct {
 	Task Mode
-	// After is how long a call is waited for before it becomes a task.
+	// After is how long a call is waited for before it becomes a task. With
+	// BeforeTask the other modes wait as long for a question.
 	After time.Duration
+	// Input is InTask if empty.
+	Input Input
+	// InputTimeout is how long a question waits for its answer; 0 is 1 h.
+	InputTimeout time.Duration
+	Approve      Approve
 	// TTL is how long a finished task is kept.
 	TTL time.Duration
 	// PollInterval is what hosts are asked to leave between two tasks/get.
@@ -31,6 +60,16 @@ type Policy struct {
 	// Stall ends a task whose server has shown no sign of life that long; 0
 	// never does.
 	Stall time.Duration
+}
+
+// gated says that calls may have to be confirmed.
+func (p Policy) gated() bool { return p.Approve != "" && p.Approve != ApproveNever }
+
+func (p Policy) inputTimeout() time.Duration {
+	if p.InputTimeout <= 0 {
+		return time.Hour
+	}
+	return p.InputTimeout
 }
 
 // Policies are the policies of all tools.

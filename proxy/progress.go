@@ -15,16 +15,13 @@ func (r *run) progress(m wire.Message) {
 	defer r.mu.Unlock()
 	if r.task.ID == "" {
 		r.early = m.Params()
-		if r.req.Progress != nil && r.stage != ended {
+		if r.req.Progress != nil && r.open {
 			r.req.Progress(m)
 		}
 		return
 	}
 	r.touch(m.Params())
-	select {
-	case r.alive <- struct{}{}:
-	default: // the run has not looked since the last one
-	}
+	r.aliveLocked()
 }
 
 // aside takes what else the server sends on the call's own stream: there is no
@@ -32,7 +29,7 @@ func (r *run) progress(m wire.Message) {
 func (r *run) aside(m wire.Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.task.ID == "" && r.stage != ended && r.req.Aside != nil {
+	if r.open && r.req.Aside != nil {
 		r.req.Aside(m)
 	}
 }

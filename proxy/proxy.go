@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"maps"
-	"net/http"
 	"sync"
 
 	"github.com/rs/zerolog"
@@ -38,13 +37,16 @@ type Proxy struct {
 
 	mu      sync.Mutex
 	running map[string]*run // tasks at work in this process, by id
+	held    map[string]*run // by the id of the hold
+	kept    int             // bytes in them
 	clients map[*upstream.Client]bool
 	closed  bool
+	drained bool // no host comes back any more
 }
 
 // New returns a proxy that does nothing yet. The caller must Close it.
 func New(opts Options) *Proxy {
-	p := &Proxy{opts: opts, running: map[string]*run{}, clients: map[*upstream.Client]bool{}}
+	p := &Proxy{opts: opts, running: map[string]*run{}, held: map[string]*run{}, clients: map[*upstream.Client]bool{}}
 	p.ctx, p.stop = context.WithCancelCause(context.Background())
 	return p
 }
@@ -74,41 +76,11 @@ func (p *Proxy) Hangup(ctx context.Context, client *upstream.Client) {
 	delete(p.clients, client)
 }
 
-// Request is one request of a host, complete in itself.
-type Request struct {
-	Message wire.Message
-	Caller  upstream.Caller
-	// Upstream is the session that the request goes to.
-	Upstream *upstream.Client
-	// Owner is whose tasks the request may make; empty for the local user.
-	Owner string
-	// Tasks says that the host declared tasks for this request.
-	Tasks bool
-	// Header is what the host's owner passes on to a server over HTTP, also
-	// with the session's own requests until the next one. It is never stored.
-	Header http.Header
-	// Progress takes the upstream's progress notifications; nil if the host
-	// gave no progress token. Not called after Reply or ReplyTask.
-	Progress func(wire.Message)
-	// Aside and Ask take what the server sends on the request's own stream,
-	// where it has one: other notifications, and questions. Nil leaves both to
-	// the session's handler. What follows the answer may come behind it, but
-	// not behind ReplyTask.
-	Aside func(wire.Message)
-	Ask   func(m wire.Message, answer func(wire.Message))
-	// Reply takes the response, under some id. One of Reply and ReplyTask is
-	// called once, from any goroutine, unless the host cancels first.
-	Reply func(wire.Message)
-	// ReplyTask takes the handle of the task that the call has become, and
-	// reports whether the host gets it: one that has cancelled does not.
-	ReplyTask func(taskstate.Task) bool
-}
-
 // Handle sends a request on its way and returns at once. The function that it
 // returns is for a notifications/cancelled that names the request; called
 // after the answer it does nothing, least of all to a task.
 func (p *Proxy) Handle(r *Request) (cancel func(notice wire.Message)) {
-	if r.Message.Method() == "tools/call" {
+	if Conversable(r.Message.Method()) {
 		return p.call(r)
 	}
 	return p.forward(r)
@@ -117,18 +89,11 @@ func (p *Proxy) Handle(r *Request) (cancel func(notice wire.Message)) {
 // forward passes a request straight through.
 func (p *Proxy) forward(r *Request) (cancel func(notice wire.Message)) {
 	up := &upstream.Request{
-		Message: r.Message, Caller: r.Caller, Header: r.Header, Notify: r.Progress, Aside: r.Aside, Ask: r.Ask,
+		Message: r.Message, Caller: r.Caller, Header: r.Header, Notify: r.Progress, Aside: r.Aside, Ask: r.pass(),
 	}
-	up.Reply = func(m wire.Message, err *upstream.Error) { r.Reply(response(m, err)) }
+	up.Reply = func(m wire.Message, err *upstream.Error) { r.Reply(answer{m, err}.response()) }
 	r.Upstream.Send(up)
 	return func(notice wire.Message) { r.Upstream.Cancel(up, notice) }
-}
-
-func response(m wire.Message, err *upstream.Error) wire.Message {
-	if err != nil {
-		return wire.Failure(noID, err.Wire())
-	}
-	return m
 }
 
 // noID stands where the edge puts the id that the host knows.
@@ -144,9 +109,16 @@ func (p *Proxy) enter() bool {
 	return !p.closed
 }
 
-// Drain waits until every call that may become a task is answered and every
-// task is done, or ctx ends. Call it when no host sends anything any more.
+// Drain waits until every call is answered and every task is done, or ctx ends.
+// Call it when no host sends anything any more: whoever was to come back to a
+// call is not waited for.
 func (p *Proxy) Drain(ctx context.Context) {
+	p.mu.Lock()
+	p.drained = true
+	p.mu.Unlock()
+	for id, r := range p.holds() {
+		r.post(func() { r.lapse(id, "the proxy ends") })
+	}
 	done := make(chan struct{})
 	go func() { // ends at the latest with Close, which waits for the same
 		p.work.Wait()

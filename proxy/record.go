@@ -19,27 +19,35 @@ func (r *run) record(dispatched bool) taskstate.Task {
 		TTL: r.policy.TTL, PollInterval: r.policy.PollInterval, MaxRun: r.policy.MaxRun, Stall: r.policy.Stall,
 	}
 	if !dispatched {
-		task.Request = encodeRequest(r.req)
+		task.Request = r.encodeRequest()
+	}
+	if len(r.inputs.open) > 0 {
+		task.Status, task.Inputs = taskstate.InputRequired, inputRequests(r.inputs.open)
 	}
 	return task
 }
 
 // storedHead is the first line of a stored request: what the host said of
-// itself, and whether headers of it went with the request. Those are not
-// stored: they may be credentials.
+// itself, whether headers of it went with the request, and whether somebody has
+// to confirm it yet. The headers are not stored: they may be credentials.
 type storedHead struct {
 	upstream.Caller
-	Headers bool `json:"headers,omitempty"`
+	Headers bool    `json:"headers,omitempty"`
+	Approve Approve `json:"approve,omitempty"`
 }
 
 // encodeRequest writes what it takes to send a call after a restart: the head,
-// and the message as it came.
-func encodeRequest(req *Request) []byte {
-	head, err := json.Marshal(storedHead{req.Caller, dependsOn(req.Header)})
-	if err != nil {
-		panic(err) // byte slices and booleans always have an encoding
+// and the message.
+func (r *run) encodeRequest() []byte {
+	head := storedHead{Caller: r.req.Caller, Headers: dependsOn(r.req.Header)}
+	if !r.cleared {
+		head.Approve = r.policy.Approve
 	}
-	return slices.Concat(head, []byte{'\n'}, req.Message.Raw())
+	text, err := json.Marshal(head)
+	if err != nil {
+		panic(err) // byte slices, strings and booleans always have an encoding
+	}
+	return slices.Concat(text, []byte{'\n'}, r.message.Raw())
 }
 
 // dependsOn reports whether a call may be another one without these headers.

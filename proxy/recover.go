@@ -42,24 +42,39 @@ func (p *Proxy) abandon(task taskstate.Task, cause error, outcome upstream.Outco
 func (p *Proxy) resume(task taskstate.Task, dial func(string, upstream.Caller) *upstream.Client) {
 	message, head, err := decodeRequest(task.Request)
 	client := dial(task.Owner, head.Caller)
-	r := p.newRun(&Request{Message: message, Caller: head.Caller, Upstream: client, Owner: task.Owner}, task.Tool, policyOf(task))
-	r.begin(func() {
-		if err != nil {
-			r.log.Error().Err(err).Msg("what was stored of a call cannot be read")
-			p.abandon(task, errUnsendable, upstream.NotDispatched)
-			return
-		}
-		if head.Headers {
-			p.abandon(task, errHeadersGone, upstream.NotDispatched)
-			return
-		}
-		r.adopt(task)
-		r.log.Info().Msg("a task that an earlier process had stored runs now")
+	req := &Request{Message: message, Caller: head.Caller, Upstream: client, Owner: task.Owner, Tasks: true}
+	r := p.newRun(req, task.Tool, p.policyOf(task, head.Approve))
+	r.post(func() { r.takeUp(task, head, err) })
+}
+
+// takeUp has the run go on with a stored task. What nobody has confirmed yet is
+// asked once more.
+func (r *run) takeUp(task taskstate.Task, head storedHead, unreadable error) {
+	switch {
+	case unreadable != nil:
+		r.log.Error().Err(unreadable).Msg("what was stored of a call cannot be read")
+		r.proxy.abandon(task, errUnsendable, upstream.NotDispatched)
+		r.stop()
+		return
+	case head.Headers:
+		r.proxy.abandon(task, errHeadersGone, upstream.NotDispatched)
+		r.stop()
+		return
+	}
+	r.recovered = true
+	r.adopt(task)
+	r.log.Info().Msg("a task that an earlier process had stored goes on")
+	if r.cleared {
 		r.start()
-	})
+	} else {
+		r.gate()
+	}
 }
 
 // policyOf is what the task's policy was when it was made.
-func policyOf(task taskstate.Task) Policy {
-	return Policy{Task: Always, TTL: task.TTL, PollInterval: task.PollInterval, MaxRun: task.MaxRun, Stall: task.Stall}
+func (p *Proxy) policyOf(task taskstate.Task, approve Approve) Policy {
+	return Policy{
+		Task: Always, TTL: task.TTL, PollInterval: task.PollInterval, MaxRun: task.MaxRun, Stall: task.Stall,
+		InputTimeout: p.opts.Policies.For(task.Tool).InputTimeout, Approve: approve,
+	}
 }

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -13,32 +12,58 @@ import (
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
-// run is the life of one tools/call that is or may become a task. A quick one
-// ends where its answer comes in; any other has a goroutine, which the proxy
-// waits for.
+// run is the life of one request in which the server may ask something, or
+// which may become a task. A quick one ends where its answer comes in. Any
+// other has a goroutine, on which everything happens that concerns it (post);
+// the proxy waits for that.
+//
+// Whoever made the request is in one of three places: waiting for its answer
+// (open), holding the handle of a task, or gone with a question, to come back
+// with the answer (hold).
 type run struct {
-	proxy  *Proxy
-	req    *Request
-	tool   string
-	policy Policy
-	up     *upstream.Request
-	log    zerolog.Logger
+	proxy   *Proxy
+	client  *upstream.Client
+	owner   string
+	tool    string // empty for what is no tools/call
+	policy  Policy
+	message wire.Message // as the server gets it, but for answers to its questions
+	log     zerolog.Logger
 
-	threshold *time.Timer // of a quick call
-
-	// Set when the run is pending. ctx ends with the cause for which the task
+	// Set when the run is pending. ctx ends with the cause for which the run
 	// must end before its answer.
-	ctx           context.Context
-	end           context.CancelCauseFunc
-	answered      chan answer       // one, from the upstream session
-	hostCancelled chan wire.Message // one, while the call is no task
-	alive         chan struct{}     // signs of life from the server
-	release       func()            // of the upstream session, which the run keeps
+	ctx       context.Context
+	end       context.CancelCauseFunc
+	wake      chan struct{} // there is mail; room for one
+	done      chan struct{} // closed when the run has ended
+	release   func()        // of the upstream session, which the run keeps
+	elsewhere sync.WaitGroup
 
-	mu    sync.Mutex // also held while progress goes to the host
-	stage stage
-	early []byte         // the newest progress from before the task
-	task  taskstate.Task // as it was stored; zero while the call is no task
+	mu     sync.Mutex // also held while progress goes to the host
+	stage  stage
+	mail   []letter
+	queued int      // questions in the mail
+	req    *Request // the host's newest
+	open   bool     // it waits for its answer
+	early  []byte   // the newest progress from before the task
+	task   taskstate.Task
+	stall  *time.Timer // nil where there is no such limit
+	waited bool        // the server is at work, and not to be silent for too long
+
+	// Of the run's goroutine, and of Handle before there is one.
+	up        *upstream.Request
+	threshold *time.Timer // of an open call that may become a task
+	maxRun    *time.Timer // of a task
+	republish *time.Timer // nil unless the disk has refused the task's questions
+	cleared   bool        // the call may be sent: nobody has to confirm it any more
+	recovered bool        // the task is an earlier process's
+	sent      bool        // the server may know of the call
+	heard     bool        // the server has got an answer to a question before the task
+	inputs    inputs
+	round     *round // of questions that came as a result; nil for none
+	rounds    int
+	hold      *hold // nil while nobody is expected back
+
+	held *hold // the newest; under Proxy.mu
 }
 
 // stage says who takes the answer.
@@ -50,178 +75,78 @@ const (
 	ended                // nobody
 )
 
+// answer is what a call has come to.
 type answer struct {
 	message wire.Message
 	err     *upstream.Error
 }
 
-func (p *Proxy) newRun(req *Request, tool string, policy Policy) *run {
-	r := &run{proxy: p, req: req, tool: tool, policy: policy}
-	r.up = &upstream.Request{
-		Message: req.Message, Caller: req.Caller, Header: req.Header,
-		Notify: r.progress, Aside: r.aside, Ask: req.Ask, Reply: r.answer,
+func (a answer) response() wire.Message {
+	if a.err != nil {
+		return wire.Failure(noID, a.err.Wire())
 	}
+	return a.message
+}
+
+func failure(err *wire.Error) answer { return answer{message: wire.Failure(noID, err)} }
+
+func (p *Proxy) newRun(req *Request, tool string, policy Policy) *run {
+	r := &run{
+		proxy: p, client: req.Upstream, owner: req.Owner, tool: tool, policy: policy, message: req.Message, req: req, open: req.Reply != nil,
+		cleared: !policy.gated(), log: p.opts.Log,
+	}
+	switch {
+	case req.Ask != nil: // in its era these members mean nothing
+	case r.cleared:
+		r.heard = wire.Get(req.Message.Params(), keyResponses) != nil
+	default: // what a server has asked of this call, it has asked us
+		r.message = req.Message.With(wire.Changes{Params: wire.Delete(req.Message.Params(), keyResponses, keyState)})
+	}
+	r.address(r.message)
 	return r
 }
 
-// leaveQuick moves a quick call on, once: it reports whether it was quick.
-func (r *run) leaveQuick(next stage) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.stage != quick {
-		return false
+// address makes m the message that dispatch sends. The server is asked for
+// progress where somebody has a use for it.
+func (r *run) address(m wire.Message) {
+	req := r.req
+	r.up = &upstream.Request{
+		Message: m, Caller: req.Caller, Header: req.Header, Aside: r.aside, Ask: r.ask, Reply: r.answer,
 	}
-	if r.stage = next; next == pending {
-		r.log = r.proxy.opts.Log.With().Str("tool", r.tool).Logger()
-		r.answered, r.hostCancelled, r.alive = make(chan answer, 1), make(chan wire.Message, 1), make(chan struct{}, 1)
-		r.ctx, r.end = context.WithCancelCause(r.proxy.ctx)
-		r.release = r.req.Upstream.Keep()
+	if req.Progress != nil || r.mayBecomeTask() || r.task.ID != "" {
+		r.up.Notify = r.progress
+	} else { // an earlier request's token would be taken for one of ours
+		r.up.Message = m.With(wire.Changes{Params: wire.DeleteIn(m.Params(), "_meta", "progressToken")})
 	}
-	return true
-}
-
-// begin runs the life of a call that was never quick. The proxy's work has
-// been counted up for it.
-func (r *run) begin(life func()) {
-	r.leaveQuick(pending)
-	go func() {
-		defer r.over()
-		life()
-	}()
-}
-
-func (r *run) over() {
-	if r.end != nil {
-		r.end(nil)
-		r.release()
-	}
-	r.proxy.work.Done()
-}
-
-func (r *run) dispatch() { r.req.Upstream.Send(r.up) }
-
-// answer takes the server's answer, on the goroutine that reads from it.
-func (r *run) answer(m wire.Message, err *upstream.Error) {
-	if r.leaveQuick(ended) {
-		r.threshold.Stop()
-		r.req.Reply(response(m, err))
-		r.over()
-		return
-	}
-	if r.isPending() { // else the host has cancelled in the meantime
-		r.answered <- answer{m, err}
+	if req.Ask != nil {
+		r.up.Ask = req.pass()
 	}
 }
 
-func (r *run) isPending() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.stage == pending
-}
-
-// cancelledByHost may be called at any time; once the call is a task nobody
-// reads the channel any more (Tasks extension, Task Cancellation: it is not
-// for notifications/cancelled to cancel a task).
-func (r *run) cancelledByHost(notice wire.Message) {
-	if r.leaveQuick(ended) {
-		r.threshold.Stop()
-		r.withdraw(notice)
-		r.over()
-		return
-	}
-	if !r.isPending() {
-		return
-	}
-	select {
-	case r.hostCancelled <- notice:
-	default:
-	}
+func (r *run) dispatch() {
+	r.sent = true
+	r.watch()
+	r.client.Send(r.up)
 }
 
 // withdraw tells the server that its answer is not wanted any more.
-func (r *run) withdraw(notice wire.Message) { r.req.Upstream.Cancel(r.up, notice) }
+func (r *run) withdraw(notice wire.Message) { r.client.Cancel(r.up, notice) }
 
-// adopt makes the run a task's: from here on progress goes to the task, and
-// tasks/cancel finds it.
-func (r *run) adopt(task taskstate.Task) {
-	r.mu.Lock()
-	r.task = task
-	early := r.early
-	r.mu.Unlock()
-	if early != nil {
-		r.touch(early)
+// answer takes the server's answer, on the goroutine that reads from it.
+func (r *run) answer(m wire.Message, err *upstream.Error) {
+	a := answer{m, err}
+	if !r.isInterim(a) && r.endQuick() {
+		r.req.Reply(a.response())
+		r.proxy.work.Done()
+		return
 	}
-	r.log = r.log.With().Str("task", task.ID).Logger()
-	r.proxy.mu.Lock()
-	r.proxy.running[task.ID] = r
-	r.proxy.mu.Unlock()
+	r.post(func() { r.answered(a) }) // else the host has cancelled in the meantime
 }
 
-// start sends a stored call: the server is there first, then the mark that the
-// call was dispatched is durable, then the call leaves. A crash in between
-// leaves a task that may or may not have run, never one that runs twice.
-func (r *run) start() {
-	ctx, cancel := r.limited()
-	defer cancel()
-	_, err := r.req.Upstream.Connect(ctx)
-	if err == nil {
-		err = r.proxy.opts.Store.MarkDispatched(ctx, r.task.ID)
+func (r *run) answered(a answer) {
+	if r.isInterim(a) {
+		r.inputRequired(a)
+		return
 	}
-	if ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	switch {
-	case err == nil:
-		r.dispatch()
-		r.work()
-	case errors.Is(err, errShutdown):
-		r.proxy.forget(r.task.ID) // it was not sent: the next process may
-	default:
-		r.finish(undelivered(err))
-	}
-}
-
-// limited is the run's context with the task's own limit on top.
-func (r *run) limited() (context.Context, context.CancelFunc) {
-	if r.policy.MaxRun <= 0 {
-		return context.WithCancel(r.ctx)
-	}
-	return context.WithDeadlineCause(r.ctx, r.task.CreatedAt.Add(r.policy.MaxRun), tooLong(r.policy.MaxRun))
-}
-
-// work waits for what ends the task first.
-func (r *run) work() {
-	ctx, cancel := r.limited()
-	defer cancel()
-	stall := time.NewTimer(orNever(r.policy.Stall))
-	defer stall.Stop()
-	for {
-		select {
-		case a := <-r.answered:
-			r.finish(outcomeOf(a))
-			return
-		case <-ctx.Done():
-			r.giveUp(context.Cause(ctx))
-			return
-		case <-stall.C:
-			r.end(r.stalled())
-		case <-r.alive:
-			stall.Reset(orNever(r.policy.Stall))
-		}
-	}
-}
-
-// giveUp ends a task without the server's answer. The server is told: that is
-// all the protocol has to stop it.
-func (r *run) giveUp(cause error) {
-	r.finish(abandoned(cause))
-	r.withdraw(wire.Notification("notifications/cancelled", wire.Set(nil, "reason", wire.Quote(cause.Error()))))
-}
-
-// orNever is for limits that may be off.
-func orNever(d time.Duration) time.Duration {
-	if d <= 0 {
-		return 1<<63 - 1
-	}
-	return d
+	r.conclude(a)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"io"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -23,6 +24,8 @@ type Options struct {
 	// TLS is for servers that the system's roots do not vouch for; nil means
 	// the usual.
 	TLS *tls.Config
+	// Dial makes connections to URL; nil uses the network.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Hello is what the client says of itself and in which era.
 	Hello Hello
 	// Handler takes what the server sends on its own account.
@@ -52,7 +55,9 @@ type Handler struct {
 	// subscription. Nil drops them.
 	Notification func(wire.Message)
 	// Request takes a request of the server; answer must be called once, with
-	// a response under any id. Nil refuses all but ping.
+	// a response under any id. Where it is nil, ping is answered and the others
+	// are attributed to a [Request] with Ask: to the one whose progress token
+	// they bear, else to the latest that is open. If none is, they are refused.
 	Request func(m wire.Message, answer func(wire.Message))
 	// More says, when that changes, whether another message of the server is
 	// there already: what is passed on may be gathered until it is not.
@@ -86,6 +91,8 @@ type Client struct {
 	rest    bool        // Rest was asked for while the server was starting
 	greeted bool        // some handshake succeeded
 	desc    Description // of the newest that did; its era is the server's
+
+	declares declaration
 }
 
 // New returns a client that is not connected yet. The caller must Close it.
@@ -97,6 +104,7 @@ func New(opts Options) *Client {
 		opts.ProbeWait = 2 * time.Second
 	}
 	c := &Client{opts: opts, listens: map[*Listen]bool{}, watched: map[string]int{}}
+	c.declares.all = withoutTasks(opts.Hello.Capabilities)
 	c.idle.touch()
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c

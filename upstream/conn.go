@@ -27,11 +27,15 @@ type conn struct {
 
 	order sync.Mutex // a request before the notice that cancels it
 
+	logging logging
+
 	// Under Client.mu.
-	nextID  int64
-	open    map[int64]*Request
-	ended   bool
-	retired bool // stopped by us, for want of work
+	nextID    int64
+	open      map[int64]*Request
+	questions map[*question]bool
+	declared  int // the state of Client.declares that the server was greeted with
+	ended     bool
+	retired   bool // stopped by us, for want of work
 
 	skipped atomic.Int64 // texts that were no messages
 }
@@ -39,7 +43,8 @@ type conn struct {
 func (c *Client) newConn() *conn {
 	return &conn{
 		client: c, log: c.opts.Log, started: time.Now(),
-		done: make(chan struct{}), open: map[int64]*Request{},
+		done: make(chan struct{}), open: map[int64]*Request{}, questions: map[*question]bool{},
+		logging: logging{set: unset},
 	}
 }
 
@@ -58,6 +63,7 @@ func (k *conn) enlistLocked(r *Request) {
 	k.nextID++
 	r.conn, r.id = k, k.nextID
 	k.open[r.id] = r
+	k.logging.countLocked(r, 1)
 	k.client.idle.begin()
 }
 
@@ -65,6 +71,8 @@ func (k *conn) takeLocked(id int64) *Request {
 	r := k.open[id]
 	if r != nil {
 		delete(k.open, id)
+		k.dropQuestionsLocked(r)
+		k.logging.countLocked(r, -1)
 		k.client.idle.end()
 	}
 	return r
@@ -106,7 +114,7 @@ var errMoved = errors.New("the session is over")
 func (k *conn) queue(r *Request, m wire.Message) error {
 	k.order.Lock()
 	defer k.order.Unlock()
-	if k.find(r.id) != r {
+	if k.find(r.id) != r || !k.levelled(r, m) {
 		return nil
 	}
 	r.written = true

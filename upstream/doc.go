@@ -21,6 +21,13 @@
 // progress tokens are numbers of our own, one for both, so the two sides' can
 // never collide.
 //
+// Servers of the initialize era ask on their own account. Where nobody takes that
+// for the whole session (Handler.Request), a question belongs to one of the open
+// requests (ask.go), whose owner answers it in whatever way its host can be asked.
+// What such a server hears once for all, but hosts of the stateless era say with
+// every request, follows the requests: what the host is capable of (declare.go)
+// and how much it wants of the server's log (level.go).
+//
 // A tools/call is written at most once. Whatever happens to it afterwards, it
 // is never sent again: the [Error] that its sender gets says whether the server
 // can have seen it. Other requests only read, and are repeated in one case:

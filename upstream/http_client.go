@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -46,14 +45,18 @@ func newHTTPClient(opts Options) (*httpClient, error) {
 		return nil, errHandshake("The URL of the upstream server has a user or a password in it. Set an Authorization header in the configuration instead.")
 	}
 	endpoint.Fragment = ""
-	return &httpClient{endpoint: endpoint, secretParts: secretPartsOf(endpoint), static: opts.Header, transport: newTransport(opts.TLS)}, nil
+	return &httpClient{endpoint: endpoint, secretParts: secretPartsOf(endpoint), static: opts.Header, transport: newTransport(opts)}, nil
 }
 
-func newTransport(secure *tls.Config) *http.Transport {
+func newTransport(opts Options) *http.Transport {
+	dial := opts.Dial
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: dialLimit}).DialContext
+	}
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            dialCounted,
-		TLSClientConfig:        secure.Clone(),
+		DialContext:            dialCounted(dial),
+		TLSClientConfig:        opts.TLS.Clone(),
 		TLSHandshakeTimeout:    dialLimit,
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingLimit},
@@ -64,12 +67,16 @@ func newTransport(secure *tls.Config) *http.Transport {
 	}
 }
 
-func dialCounted(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := (&net.Dialer{Timeout: dialLimit}).DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
+type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
+
+func dialCounted(dial dialFunc) dialFunc {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &countedConn{Conn: conn}, nil
 	}
-	return &countedConn{Conn: conn}, nil
 }
 
 // httpCall is one HTTP request.

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
 
 func TestTheEraOfAServerIsFoundOverHTTP(t *testing.T) {
@@ -140,25 +138,5 @@ func TestAURLWithAPasswordIsRefusedAndNotShown(t *testing.T) {
 	}
 	if len(server.seen) > 0 {
 		t.Error("the server was asked all the same")
-	}
-}
-
-func TestTheCapabilitiesOfTheHostAreDeclaredAsFarAsTheyAreServed(t *testing.T) {
-	for want, ask := range map[string]func(wire.Message, func(wire.Message)){
-		`"capabilities":{"extensions":{"x":{}}}`:            nil,
-		`"capabilities":{"roots":{},"extensions":{"x":{}}}`: func(wire.Message, func(wire.Message)) {},
-	} {
-		server := legacy(t, nil)
-		c := dial(t, server.URL, func(o *Options) {
-			o.Hello.Capabilities = []byte(`{"roots":{},"tasks":{},"extensions":{"io.modelcontextprotocol/tasks":{},"x":{}}}`)
-			o.Handler.Request = ask
-		})
-		if _, err := c.Connect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		params := string(server.expect("initialize", 1)[0].message.Params())
-		if !strings.Contains(params, want) {
-			t.Errorf("initialize declared %s, want %s", params, want)
-		}
 	}
 }

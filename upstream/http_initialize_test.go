@@ -114,8 +114,9 @@ func TestAQuestionOnTheRequestsStreamGoesToItsOwner(t *testing.T) {
 		o.Handler.Request = func(wire.Message, func(wire.Message)) { t.Error("the question went to the handler") }
 	})
 	send(t, client, "tools/call", `{"name":"run"}`, func(r *Request) {
-		r.Ask = func(m wire.Message, answer func(wire.Message)) {
+		r.Ask = func(m wire.Message, answer func(wire.Message)) func() {
 			answer(wire.Result([]byte(`"any"`), []byte(`{"action":"accept"}`)))
+			return nil
 		}
 	}).result()
 }

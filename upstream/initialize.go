@@ -14,14 +14,7 @@ const newestInitialize = "2025-11-25"
 // Initialization) with the host's own words, or ours. The host's own
 // notifications/initialized follows the first time; later times it is ours.
 func (c *Client) initialize(k *conn) (Description, error) {
-	params := c.opts.Hello.Params
-	if params == nil {
-		params = wire.Set(wire.Set(wire.Set(nil,
-			"clientInfo", c.opts.Hello.Info),
-			"capabilities", c.declared()),
-			"protocolVersion", wire.Quote(newestInitialize))
-	}
-	m, err := k.call(c.ctx, "initialize", params)
+	m, err := k.call(c.ctx, "initialize", c.opening(k))
 	if err != nil {
 		return Description{}, greetingLost(err)
 	}
@@ -34,10 +27,19 @@ func (c *Client) initialize(k *conn) (Description, error) {
 	return describe(Initialize, m), nil
 }
 
-// declared are the capabilities of the host without what only its own era has,
-// and without those that lead to questions if nobody takes these.
-func (c *Client) declared() []byte {
-	return capabilitiesFor(Caller{Stateless: c.opts.Handler.Request != nil, Capabilities: wire.Delete(c.opts.Hello.Capabilities, "tasks")})
+// opening are the params of initialize on k.
+func (c *Client) opening(k *conn) []byte {
+	if params := c.opts.Hello.Params; params != nil {
+		return params
+	}
+	capabilities, state := c.declared()
+	c.mu.Lock()
+	k.declared = state
+	c.mu.Unlock()
+	return wire.Set(wire.Set(wire.Set(nil,
+		"clientInfo", c.opts.Hello.Info),
+		"capabilities", capabilities),
+		"protocolVersion", wire.Quote(newestInitialize))
 }
 
 // greetingLost: what died during its greeting has not seen any request.
@@ -49,13 +51,11 @@ func greetingLost(err error) error {
 }
 
 // initializeRequest is the text of a request for a server of the initialize
-// era. A request of a stateless-era host loses what only that era knows, and
-// the task parameter, which means nothing there (Tasks extension, Capability
-// Negotiation) but would make a task here.
+// era. A request of a stateless-era host loses what only that era knows.
 func initializeRequest(r *Request, id []byte) wire.Message {
 	params := r.Message.Params()
-	if r.Caller.Stateless && r.Message.Method() == "tools/call" {
-		params = wire.Delete(params, "task")
+	if r.Caller.Stateless {
+		params = wire.Delete(params, foreignParams[r.Message.Method()]...)
 	}
 	meta := wire.Get(params, "_meta")
 	adapted := meta
@@ -66,6 +66,16 @@ func initializeRequest(r *Request, id []byte) wire.Message {
 		adapted = wire.Set(adapted, "progressToken", id)
 	}
 	return r.Message.With(wire.Changes{ID: id, Params: withMeta(params, meta, adapted)})
+}
+
+// foreignParams are those of the stateless era that mean nothing here (revision
+// 2026-07-28, Multi Round-Trip Requests); and the task parameter, which means
+// nothing there (Tasks extension, Capability Negotiation) but would make a task
+// here.
+var foreignParams = map[string][]string{
+	"tools/call":     {"task", "inputResponses", "requestState"},
+	"prompts/get":    {"inputResponses", "requestState"},
+	"resources/read": {"inputResponses", "requestState"},
 }
 
 // withMeta puts the adapted _meta in the place of the former one, and leaves it

@@ -60,32 +60,6 @@ func (k *conn) response(origin *Request, m wire.Message) {
 	r.Reply(k.link.answered(r, m), nil)
 }
 
-// request: servers of the stateless era send none (revision 2026-07-28,
-// stdio); where nobody takes them, ping is answered and the rest refused.
-func (k *conn) request(origin *Request, m wire.Message) {
-	answer := func(response wire.Message) {
-		if err := k.respond(response.With(wire.Changes{ID: m.ID()})); err != nil {
-			k.log.Warn().Err(err).Str("method", m.Method()).Msg("the upstream server did not take the answer to its request")
-		}
-	}
-	if handle := k.asked(origin); handle != nil && k.era() == Initialize {
-		handle(m, answer)
-		return
-	}
-	if m.Method() == "ping" {
-		answer(wire.Result(m.ID(), []byte("{}")))
-		return
-	}
-	answer(wire.Failure(m.ID(), wire.Errorf(wire.CodeMethodNotFound, "The client cannot be asked %s.", m.Method())))
-}
-
-func (k *conn) asked(origin *Request) func(wire.Message, func(wire.Message)) {
-	if origin != nil && origin.Ask != nil {
-		return origin.Ask
-	}
-	return k.client.opts.Handler.Request
-}
-
 func (k *conn) notification(origin *Request, m wire.Message) {
 	if m.Method() == "notifications/progress" {
 		k.progress(m)
@@ -93,6 +67,9 @@ func (k *conn) notification(origin *Request, m wire.Message) {
 	}
 	switch {
 	case k.era() == Initialize:
+		if m.Method() == "notifications/cancelled" && k.withdrawn(m) {
+			return
+		}
 		k.client.publish(m)
 	case m.Method() == "notifications/cancelled":
 		k.tornDown(m)
@@ -123,9 +100,22 @@ func (k *conn) progress(m wire.Message) {
 // has.
 func (k *conn) over(reason *Error) {
 	for _, r := range k.drain() {
-		r.Reply(wire.Message{}, reason)
+		r.Reply(wire.Message{}, k.fate(r, reason))
 	}
 	k.gone()
+}
+
+// fate is reason for a request that the server may have seen; others will never
+// be written.
+func (k *conn) fate(r *Request, reason *Error) *Error {
+	k.order.Lock()
+	defer k.order.Unlock()
+	if r.written {
+		return reason
+	}
+	unseen := *reason
+	unseen.Text = reason.plainText()
+	return unseen.with(NotDispatched)
 }
 
 // gone says that the server, and what it had asked, is no more. One over HTTP

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
@@ -31,9 +32,15 @@ type Request struct {
 	// request's own HTTP stream (log messages and the like). Nil leaves them
 	// to Handler.Notification.
 	Aside func(wire.Message)
-	// Ask takes requests of the server that came on this request's own HTTP
-	// stream; answer must be called once. Nil leaves them to Handler.Request.
-	Ask func(m wire.Message, answer func(wire.Message))
+	// Ask takes requests of the server that belong to this request: those on
+	// its own HTTP stream and, where Handler.Request is nil, those attributed
+	// to it. Nil leaves them to Handler.Request. It runs on the goroutine that
+	// reads from the server. Answer must be called once, from any goroutine,
+	// with a response under any id; what comes after the server has withdrawn
+	// the question is dropped. Withdrawn, which may be nil, is called, on such
+	// a goroutine too, when it does (revision 2025-11-25, Cancellation) while
+	// this request is open; where it is nil the notification goes on like any.
+	Ask func(m wire.Message, answer func(wire.Message)) (withdrawn func())
 
 	// Under Client.mu: set when the request is given to a connection, and when
 	// it is taken back before that.
@@ -41,8 +48,11 @@ type Request struct {
 	id        int64
 	withdrawn bool
 	repeated  bool // on a new session, because the former one was refused
+	asked     bool // the server has had a question
 	// Under conn.order.
-	written bool
+	written  bool
+	levelled bool      // it has waited for the session's log level
+	since    time.Time // when it began to
 }
 
 // plain reports whether r is a notification, which waits in the same queue.
@@ -89,7 +99,7 @@ type Hello struct {
 	// sends notifications/initialized after the first handshake.
 	Params []byte
 	// Capabilities is what a greeting declares where Params is nil: the
-	// host's, as raw JSON. Nil means {}.
+	// host's, as raw JSON. Nil means {}. [Client.Declare] adds to it.
 	Capabilities []byte
 	// Info is the clientInfo that this program gives where it has no host's.
 	Info []byte

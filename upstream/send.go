@@ -3,6 +3,7 @@ package upstream
 import (
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
@@ -114,6 +115,7 @@ func (c *Client) again(k *conn, r *Request) {
 		return
 	}
 	r.conn, r.written, r.repeated = nil, false, true
+	r.levelled, r.since = false, time.Time{}
 	next, refused := c.acceptLocked(r)
 	c.mu.Unlock()
 	c.dispatch(r, next, refused)

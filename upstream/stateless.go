@@ -24,7 +24,7 @@ const tasksExtension = "io.modelcontextprotocol/tasks"
 // discover opens nothing, there is nothing to open: it asks what the server
 // is (revision 2026-07-28, Discovery).
 func (c *Client) discover(k *conn) (Description, error) {
-	m, err := k.call(c.ctx, "server/discover", stamp(nil, c.opts.Hello.caller()))
+	m, err := k.call(c.ctx, "server/discover", stamp(nil, c.caller()))
 	if err != nil {
 		return Description{}, greetingLost(err)
 	}
@@ -36,11 +36,12 @@ func (c *Client) discover(k *conn) (Description, error) {
 }
 
 // caller is the host as it is known before its first request.
-func (h Hello) caller() Caller {
-	if h.Params == nil {
-		return Caller{Stateless: true, Info: h.Info, Capabilities: h.Capabilities}
+func (c *Client) caller() Caller {
+	if params := c.opts.Hello.Params; params != nil {
+		return Caller{Info: wire.Get(params, "clientInfo"), Capabilities: wire.Get(params, "capabilities")}
 	}
-	return Caller{Info: h.Info, Capabilities: wire.Get(h.Params, "capabilities")}
+	capabilities, _ := c.declared()
+	return Caller{Stateless: true, Info: c.opts.Hello.Info, Capabilities: capabilities}
 }
 
 // discovered reads the answer to server/discover. Modern is true for a result
@@ -106,16 +107,22 @@ func stamp(params []byte, caller Caller) []byte {
 	return wire.Set(params, "_meta", meta)
 }
 
-// capabilitiesFor leaves out the Tasks extension, so that the server makes no
-// task of its own; and what a host of the initialize era would have to be
-// asked by requests, which servers of this era do not send.
+// capabilitiesFor are the caller's own, for a server of the stateless era: what
+// it asks in that era's way can be put to a host of either. There is no notice
+// of changed roots any more.
 func capabilitiesFor(caller Caller) []byte {
-	capabilities := caller.Capabilities
+	capabilities := withoutTasks(caller.Capabilities)
+	if roots := wire.Get(capabilities, "roots"); !caller.Stateless && wire.Get(roots, "listChanged") != nil {
+		return wire.Set(capabilities, "roots", wire.Delete(roots, "listChanged"))
+	}
+	return capabilities
+}
+
+// withoutTasks leaves out tasks of both kinds, so that the server makes none of
+// its own.
+func withoutTasks(capabilities []byte) []byte {
 	if capabilities == nil {
 		return []byte("{}")
 	}
-	if !caller.Stateless {
-		capabilities = wire.Delete(capabilities, "elicitation", "sampling", "roots", "tasks")
-	}
-	return wire.DeleteIn(capabilities, "extensions", tasksExtension)
+	return wire.DeleteIn(wire.Delete(capabilities, "tasks"), "extensions", tasksExtension)
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/mcp-taskproxy/mcp-taskproxy/e2e/schema"
 )
 
-// What a request of revision 2026-07-28 may declare: nothing, the Tasks
+// What a request of revision 2026-07-28 may declare: nothing, forms and the Tasks
 // extension, or the tasks capability of revision 2025-11-25 alone.
 const (
 	undeclared = `{}`
-	declared   = `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`
+	declared   = `{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 	legacy     = `{"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}}`
 )
 

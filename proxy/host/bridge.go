@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"crypto/rand"
 	"sync"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
@@ -45,8 +46,21 @@ func (b *bridge) forward(x exchange) canceller {
 	s := b.session
 	return canceller(s.Proxy.Handle(&proxy.Request{
 		Message: x.request, Caller: b.caller(), Upstream: s.client, Header: x.header, Progress: progressTo(x),
-		Reply: func(m wire.Message) { x.reply(toInitializeEra(m)) }, Aside: x.notify,
+		Reply: func(m wire.Message) bool { return x.reply(toInitializeEra(m)) }, Aside: x.notify,
+		Ask: func(m wire.Message, answer func(wire.Message)) func() {
+			return s.askOn(x)(withElicitationID(m), answer)
+		},
 	}))
+}
+
+// withElicitationID adds what a question in URL mode has in this era only
+// (revision 2026-07-28, Key Changes).
+func withElicitationID(m wire.Message) wire.Message {
+	params := m.Params()
+	if string(wire.Get(params, "mode")) != `"url"` || wire.Get(params, "elicitationId") != nil {
+		return m
+	}
+	return m.With(wire.Changes{Params: wire.Set(params, "elicitationId", wire.Quote(rand.Text()))})
 }
 
 func (b *bridge) caller() upstream.Caller {

@@ -181,7 +181,7 @@ func (s *stateless) list(ctx context.Context, params []byte, passed http.Header)
 	answer := make(chan wire.Message, 1)
 	cancel := s.Proxy.Handle(&proxy.Request{
 		Message: m, Caller: from.caller, Upstream: s.client, Owner: s.owner, Header: passed,
-		Reply: func(m wire.Message) { answer <- m },
+		Reply: func(m wire.Message) bool { answer <- m; return true },
 	})
 	select {
 	case page := <-answer:

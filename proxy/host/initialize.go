@@ -100,9 +100,9 @@ func (s *session) serve(x exchange) canceller {
 	}
 	return canceller(s.Proxy.Handle(&proxy.Request{
 		Message: x.request, Caller: s.caller, Upstream: s.client, Header: x.header,
-		Progress: progressTo(x), Reply: func(m wire.Message) { x.reply(m) },
+		Progress: progressTo(x), Reply: x.reply,
 		Aside: func(m wire.Message) { s.fromServer(m, x.notify) },
-		Ask:   func(m wire.Message, answer func(wire.Message)) { s.questions.ask(m, answer, x.notify) },
+		Ask:   s.askOn(x),
 	}))
 }
 
@@ -139,6 +139,11 @@ func (s *session) fromServer(m wire.Message, send func(wire.Message)) {
 		return
 	}
 	send(m)
+}
+
+// askOn asks the host by the way of one of its requests.
+func (s *session) askOn(x exchange) func(wire.Message, func(wire.Message)) (withdraw func()) {
+	return func(m wire.Message, answer func(wire.Message)) func() { return s.questions.ask(m, answer, x.notify) }
 }
 
 func (s *session) asked(m wire.Message, answer func(wire.Message)) {

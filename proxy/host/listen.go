@@ -13,7 +13,7 @@ import (
 // Subscriptions).
 type subscription struct {
 	x      exchange
-	listen *upstream.Listen
+	listen *upstream.Listen // nil if nothing of the server's is listened to
 	cancel context.CancelFunc
 
 	mu           sync.Mutex
@@ -37,11 +37,16 @@ func (s *stateless) listen(x exchange, from sender) canceller {
 	case wire.Get(filter, "taskIds") != nil && !from.tasks:
 		x.fail(proxy.MissingTasks("taskIds belongs to the Tasks extension"))
 		return nil
+	case len(wire.Elements(wire.Get(filter, "taskIds"))) > maxTaskIDs:
+		x.fail(wire.Errorf(wire.CodeInvalidParams, "params.notifications.taskIds may name %d tasks.", maxTaskIDs))
+		return nil
 	}
 	sub := &subscription{x: x}
-	sub.listen = &upstream.Listen{
-		Filter: wire.Delete(filter, "taskIds"), Caller: from.caller, Header: x.header,
-		Notify: sub.notify, Ended: func() { s.overSubscription(sub) },
+	if theirs := wire.Delete(filter, "taskIds"); len(theirs) == len(filter) || string(theirs) != "{}" {
+		sub.listen = &upstream.Listen{
+			Filter: theirs, Caller: from.caller, Header: x.header,
+			Notify: sub.notify, Ended: func() { s.overSubscription(sub) },
+		}
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	sub.cancel = cancel
@@ -54,19 +59,24 @@ func (s *stateless) listen(x exchange, from sender) canceller {
 }
 
 func (s *stateless) begin(ctx context.Context, sub *subscription) {
-	accepted, err := s.client.Listen(ctx, sub.listen)
-	if err != nil {
-		if s.drop(sub) {
-			sub.x.fail(connectError(err))
+	accepted := []byte("{}")
+	if sub.listen != nil {
+		theirs, err := s.client.Listen(ctx, sub.listen)
+		if err != nil {
+			if s.drop(sub) {
+				sub.x.fail(connectError(err))
+			}
+			return
 		}
-		return
+		if theirs != nil {
+			accepted = theirs
+		}
 	}
-	if accepted == nil {
-		accepted = []byte("{}")
-	}
+	watches, accepted := s.watchTasks(wire.Get(sub.x.request.Params(), "notifications"), accepted)
 	if sub.acknowledge(accepted) {
 		s.endSubscription(sub)
 	}
+	s.follow(ctx, sub, watches)
 }
 
 // acknowledge reports whether the server has ended the subscription meanwhile.
@@ -141,7 +151,9 @@ func (s *stateless) drop(sub *subscription) bool {
 	s.mu.Unlock()
 	sub.end()
 	sub.cancel()
-	s.client.Unlisten(sub.listen)
+	if sub.listen != nil {
+		s.client.Unlisten(sub.listen)
+	}
 	return open
 }
 

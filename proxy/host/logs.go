@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
 // logWish is an unanswered request that asked for log messages (revision
@@ -57,10 +58,10 @@ func (s *stateless) logWish(severity int) *logWish {
 // severityOf takes a level that nobody knows for the most severe.
 func severityOf(m wire.Message) int {
 	level, _ := wire.String(wire.Get(m.Params(), "level"))
-	if i := slices.Index(logLevels, level); i >= 0 {
+	if i := slices.Index(upstream.LogLevels[:], level); i >= 0 {
 		return i
 	}
-	return len(logLevels)
+	return len(upstream.LogLevels)
 }
 
 // aside passes on what the server sent on the request's own stream: only what
@@ -80,4 +81,5 @@ var changes = map[string]bool{
 	"notifications/tools/list_changed": true, "notifications/prompts/list_changed": true,
 	"notifications/resources/list_changed": true, "notifications/resources/updated": true,
 	"notifications/cancelled": true, "notifications/tasks/status": true,
+	"notifications/elicitation/complete": true, // of an older revision only
 }

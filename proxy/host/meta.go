@@ -26,15 +26,12 @@ const (
 
 const tasksExtension = "io.modelcontextprotocol/tasks"
 
-// logLevels are in ascending order of severity.
-var logLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
-
 // sender is what a request says of whoever sent it. It holds for that request
 // alone (revision 2026-07-28, Base Protocol, Statelessness).
 type sender struct {
 	caller   upstream.Caller
 	tasks    bool // the Tasks extension is declared
-	logLevel int  // index in logLevels, -1 for none
+	logLevel int  // index in upstream.LogLevels, -1 for none
 }
 
 // opensStateless reports whether a message carries per-request _meta.
@@ -71,8 +68,8 @@ func (s *sender) readLogLevel() *wire.Error {
 		return nil
 	}
 	level, _ := wire.String(s.caller.LogLevel)
-	if s.logLevel = slices.Index(logLevels, level); s.logLevel < 0 {
-		return wire.Errorf(wire.CodeInvalidParams, "params._meta[%q] must be one of %q", metaLogLevel, logLevels)
+	if s.logLevel = slices.Index(upstream.LogLevels[:], level); s.logLevel < 0 {
+		return wire.Errorf(wire.CodeInvalidParams, "params._meta[%q] must be one of %q", metaLogLevel, upstream.LogLevels)
 	}
 	return nil
 }

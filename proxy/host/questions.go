@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
 
@@ -19,27 +20,41 @@ type questions struct {
 }
 
 type question struct {
-	theirs []byte // the server's id
+	theirs []byte // the server's id; the proxy's own questions have one that no server's has
 	answer func(wire.Message)
 }
+
+func (q question) isOurs() bool { return string(q.theirs) == string(proxy.QuestionID) }
 
 func newQuestions(send func(wire.Message)) *questions {
 	return &questions{send: send, open: map[string]question{}}
 }
 
-// ask sends a question by the way that it belongs to.
-func (q *questions) ask(m wire.Message, answer func(wire.Message), send func(wire.Message)) {
+// ask sends a question by the way that it belongs to. What it returns takes the
+// question back, if it is still open.
+func (q *questions) ask(m wire.Message, answer func(wire.Message), send func(wire.Message)) (withdraw func()) {
 	q.mu.Lock()
 	if len(q.open) >= maxQuestions {
 		q.mu.Unlock()
 		answer(unasked())
-		return
+		return func() {}
 	}
 	q.last++
 	id := strconv.AppendInt(nil, q.last, 10)
 	q.open[string(id)] = question{m.ID(), answer}
 	q.mu.Unlock()
 	send(m.With(wire.Changes{ID: id}))
+	return func() { q.takeBack(string(id)) }
+}
+
+func (q *questions) takeBack(id string) {
+	q.mu.Lock()
+	_, open := q.open[id]
+	delete(q.open, id)
+	q.mu.Unlock()
+	if open {
+		q.send(wire.Notification("notifications/cancelled", wire.Set([]byte(`{"reason":"the answer is not needed any more"}`), "requestId", []byte(id))))
+	}
 }
 
 // maxQuestions may be open at a time.
@@ -82,11 +97,17 @@ func (q *questions) withdraw(m wire.Message) {
 	}
 }
 
-// withdrawAll is for the death of the server: nobody waits any more.
+// withdrawAll is for the death of the server: nobody waits for the answers to its
+// questions any more.
 func (q *questions) withdrawAll() {
 	q.mu.Lock()
-	open := q.open
-	q.open = map[string]question{}
+	open := map[string]question{}
+	for id, asked := range q.open {
+		if !asked.isOurs() {
+			open[id] = asked
+			delete(q.open, id)
+		}
+	}
 	q.mu.Unlock()
 	for id := range open {
 		params := wire.Set([]byte(`{"reason":"the server that asked has ended"}`), "requestId", []byte(id))

@@ -3,6 +3,7 @@ package host
 import (
 	"strconv"
 
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
@@ -17,7 +18,10 @@ var cacheable = map[string]bool{
 // complete makes a response of the upstream server one of this era: members
 // that the revision requires are put in front where they are missing, members
 // of the older tasks are taken out, the rest stays as it is.
-func (s *stateless) complete(method string, m wire.Message) wire.Message {
+func (s *stateless) complete(method string, from sender, m wire.Message) wire.Message {
+	if urls := urlsRequired(method, from, m.Err()); urls != nil {
+		m = wire.Result(noID, urls)
+	}
 	if m.Err() != nil {
 		return modernError(m)
 	}
@@ -107,6 +111,32 @@ func withoutExecution(result []byte) []byte {
 		return result
 	}
 	return wire.Set(result, "tools", wire.Array(tools))
+}
+
+// codeURLsRequired: an older server has the user visit URLs before it is called
+// again (revision 2025-11-25, Elicitation, URL Elicitation Required Error).
+const codeURLsRequired = -32042
+
+// urlsRequired is that error in the words of this era, for a host that takes
+// such questions; nil for others. Nothing of the call is left at the server, so
+// that there is no state to come back to.
+func urlsRequired(method string, from sender, object []byte) []byte {
+	if string(wire.Get(object, "code")) != strconv.Itoa(codeURLsRequired) || !proxy.Conversable(method) ||
+		!wire.IsObject(wire.Lookup(from.caller.Capabilities, "elicitation", "url")) {
+		return nil
+	}
+	var requests []byte
+	for i, params := range wire.Elements(wire.Lookup(object, "data", "elicitations")) {
+		if !wire.IsObject(params) {
+			return nil
+		}
+		question := wire.Set(wire.Set(nil, "params", params), "method", []byte(`"elicitation/create"`))
+		requests = wire.Set(requests, "elicitation-"+strconv.Itoa(i+1), question)
+	}
+	if requests == nil {
+		return nil
+	}
+	return wire.Set(wire.Set(nil, "inputRequests", requests), "resultType", []byte(`"input_required"`))
 }
 
 // modernError gives an error code of an older revision its present value

@@ -19,6 +19,8 @@ type stateless struct {
 	*channel
 	client *upstream.Client
 
+	varies bool // what hosts declare may differ from request to request
+
 	mu     sync.Mutex
 	closed bool
 	subs   map[*subscription]bool
@@ -30,7 +32,7 @@ type stateless struct {
 // newStateless serves senders with these capabilities; nil where they may
 // differ from request to request.
 func newStateless(c *channel, capabilities []byte) *stateless {
-	s := &stateless{channel: c, subs: map[*subscription]bool{}}
+	s := &stateless{channel: c, varies: capabilities == nil, subs: map[*subscription]bool{}}
 	hello := c.hello(upstream.Stateless)
 	hello.Capabilities = capabilities
 	s.client = c.Proxy.Dial(hello, upstream.Handler{Notification: s.fromUpstream, More: c.hold})
@@ -55,14 +57,17 @@ func (s *stateless) serve(x exchange) canceller {
 		x.fail(err)
 		return nil
 	}
+	if s.varies {
+		s.client.Declare(from.caller.Capabilities)
+	}
 	switch method := x.request.Method(); {
 	case removed[method]:
 		x.fail(removedMethod(x.request))
 	case method == "server/discover":
 		return s.discover(x)
-	case method == "tasks/get" || method == "tasks/update":
+	case method == "tasks/get":
 		s.taskRequest(x, from)
-	case method == "tasks/cancel": // it waits for the disk
+	case method == "tasks/update" || method == "tasks/cancel": // they wait for the disk
 		if !s.spawn(func() { s.taskRequest(x, from) }) {
 			x.fail(shuttingDown())
 		}
@@ -79,7 +84,7 @@ func (s *stateless) forward(x exchange, from sender) canceller {
 	cancel := s.Proxy.Handle(&proxy.Request{
 		Message: x.request, Caller: from.caller, Upstream: s.client, Owner: s.owner, Tasks: from.tasks,
 		Header: x.header, Progress: progressTo(x), Aside: func(m wire.Message) { aside(x, from, m) },
-		Reply:     func(m wire.Message) { over(); x.reply(s.complete(x.request.Method(), m)) },
+		Reply:     func(m wire.Message) bool { over(); return x.reply(s.complete(x.request.Method(), from, m)) },
 		ReplyTask: func(t taskstate.Task) bool { over(); return x.result(s.identify(handle(t))) },
 	})
 	return func(notice wire.Message) { over(); cancel(notice) }

@@ -35,9 +35,12 @@ func NewStdio(in io.Reader, out io.Writer, opts Options) *Stdio {
 	return s
 }
 
-// Upstream is the session of the host's stateless requests, which is also the
-// one for tasks that an earlier process left behind.
-func (s *Stdio) Upstream() *upstream.Client { return s.stateless.client }
+// Dial is the session of the host's stateless requests, which is also the one
+// for tasks that an earlier process left behind.
+func (s *Stdio) Dial(sender upstream.Caller) *upstream.Client {
+	s.stateless.client.Declare(sender.Capabilities)
+	return s.stateless.client
+}
 
 // Serve takes messages until the host closes the stream: then it returns nil.
 // It does not wait for answers.

@@ -43,20 +43,24 @@ func (s *stateless) serveTask(method, id string, params []byte) ([]byte, *wire.E
 	if err != nil {
 		return nil, taskError(err, id)
 	}
-	return detailed(task), nil
+	return detailed("complete", task), nil
 }
 
 // acknowledgement is the empty answer to tasks/update and tasks/cancel.
 var acknowledgement = []byte(`{"resultType":"complete"}`)
 
-// updateTask ignores answers to questions that are not open (Tasks extension,
-// Task Update Requests); no question ever is, yet.
+// updateTask is for answers to the questions of a task (Tasks extension, Task
+// Update Requests).
 func (s *stateless) updateTask(id string, params []byte) ([]byte, *wire.Error) {
-	if !wire.IsObject(wire.Get(params, "inputResponses")) {
+	responses := wire.Get(params, "inputResponses")
+	if !wire.IsObject(responses) {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "params.inputResponses is required: an object.")
 	}
-	_, err := s.Proxy.Task(s.owner, id)
-	return acknowledgement, taskError(err, id)
+	err := taskError(s.Proxy.UpdateTask(s.owner, id, responses), id)
+	if err != nil && err.Code == wire.CodeInternal {
+		err.Message += " The answers were not taken: send them again."
+	}
+	return acknowledgement, err
 }
 
 // taskError: an id that is unknown, another owner's or expired is -32602 for
@@ -74,11 +78,14 @@ func taskError(err error, id string) *wire.Error {
 // handle is the CreateTaskResult (Tasks extension, Task Creation).
 func handle(t taskstate.Task) []byte { return taskObject("task", t) }
 
-// detailed is the result of tasks/get (Tasks extension, Task Polling): the
-// task, and the outcome in the member that its status asks for.
-func detailed(t taskstate.Task) []byte {
-	object := taskObject("complete", t)
+// detailed is the result of tasks/get, or without a type of result the params of
+// notifications/tasks (Tasks extension, Task Polling; Task Status
+// Notifications): the task, and what its status asks for in a member.
+func detailed(resultType string, t taskstate.Task) []byte {
+	object := taskObject(resultType, t)
 	switch t.Status {
+	case taskstate.InputRequired:
+		return wire.Append(object, "inputRequests", orEmpty(t.Inputs))
 	case taskstate.Completed:
 		return wire.Append(object, "result", inlined(t.Outcome))
 	case taskstate.Failed:
@@ -86,6 +93,14 @@ func detailed(t taskstate.Task) []byte {
 			return wire.Append(object, "error", modern)
 		}
 		return wire.Append(object, "error", t.Outcome)
+	}
+	return object
+}
+
+// orEmpty is for a task of an earlier process that is about to ask again.
+func orEmpty(object []byte) []byte {
+	if object == nil {
+		return []byte("{}")
 	}
 	return object
 }
@@ -107,7 +122,7 @@ func inlined(result []byte) []byte {
 func taskObject(resultType string, t taskstate.Task) []byte {
 	now := time.Now()
 	object, err := json.Marshal(struct {
-		ResultType     string `json:"resultType"`
+		ResultType     string `json:"resultType,omitempty"`
 		TaskID         string `json:"taskId"`
 		Status         string `json:"status"`
 		StatusMessage  string `json:"statusMessage,omitempty"`

@@ -38,6 +38,8 @@ func (e *stdioEdge) serve(ctx context.Context) error {
 	}
 }
 
-func (e *stdioEdge) dial(string, upstream.Caller) *upstream.Client { return e.host.Upstream() }
-func (e *stdioEdge) finish(ctx context.Context)                    { e.host.Finish(ctx) }
-func (e *stdioEdge) close(ctx context.Context)                     { e.host.Close(ctx) }
+func (e *stdioEdge) dial(_ string, sender upstream.Caller) *upstream.Client {
+	return e.host.Dial(sender)
+}
+func (e *stdioEdge) finish(ctx context.Context) { e.host.Finish(ctx) }
+func (e *stdioEdge) close(ctx context.Context)  { e.host.Close(ctx) }

@@ -17,9 +17,12 @@ func (s *server) common(m message) {
 	if m.ID == nil {
 		return
 	}
+	if s.asks(m) {
+		return
+	}
 	switch m.Method {
 	case "tools/call":
-		s.call(m)
+		s.call(m, text(member(m.Params, "name")), (*call).run)
 	case "vendor/deafen": // answered, and nothing is read any more
 		s.reply(m.ID, s.era.result(`"deaf":true`, false))
 		for {
@@ -27,7 +30,8 @@ func (s *server) common(m message) {
 		}
 	case "vendor/echo":
 		s.reply(m.ID, s.era.result(`"params":`+string(m.Params)+`,"one":1.0`, false))
-	case "completion/complete":
+	case "completion/complete": // it opens the door {value}, and is none that a server may ask in
+		s.gates.release(text(member(m.Params, "argument", "value")))
 		s.reply(m.ID, s.era.result(`"completion":{"values":["alpha","beta"],"total":2,"hasMore":false}`, false))
 	default:
 		s.list(m)
@@ -61,11 +65,12 @@ func (s *server) fail(id json.RawMessage, code int, text, data string) {
 	s.out.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s%s}}`, id, code, quote(text), data))
 }
 
-// call runs a tool on a goroutine of its own, so that a waiting one blocks nobody.
-func (s *server) call(m message) {
+// call runs a tool, or what works like one, on a goroutine of its own, so that
+// a waiting one blocks nobody.
+func (s *server) call(m message, tool string, run func(*call)) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	c := &call{
-		ctx: ctx, s: s, id: m.ID, params: m.Params, tool: text(member(m.Params, "name")),
+		ctx: ctx, s: s, id: m.ID, params: m.Params, tool: tool,
 		args: member(m.Params, "arguments"), token: member(m.Params, "_meta", "progressToken"),
 	}
 	s.effects.add("call " + c.tool)
@@ -74,7 +79,7 @@ func (s *server) call(m message) {
 	s.mu.Unlock()
 	s.calls.Go(func() {
 		defer s.cancel(m.ID, context.Canceled)
-		c.run()
+		run(c)
 	})
 }
 
@@ -88,15 +93,21 @@ func (s *server) cancel(id json.RawMessage, cause error) {
 	}
 }
 
-// request sends a request to the client and waits for the answer.
-func (s *server) request(ctx context.Context, method, params string) (message, error) {
+// ask sends a request to the client.
+func (s *server) ask(method, params string) (id string, reply <-chan message) {
 	answer := make(chan message, 1)
 	s.mu.Lock()
-	s.asks++
-	id := strconv.Itoa(s.asks)
+	s.questions++
+	id = strconv.Itoa(s.questions)
 	s.asked[id] = answer
 	s.mu.Unlock()
 	s.out.write(`{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":` + params + `}`)
+	return id, answer
+}
+
+// request sends a request to the client and waits for the answer.
+func (s *server) request(ctx context.Context, method, params string) (message, error) {
+	_, answer := s.ask(method, params)
 	select {
 	case m := <-answer:
 		return m, nil

@@ -6,5 +6,5 @@
 // stateless.go, which mirror each other.
 //
 // Start reading at serve.go; tools.go and waiting.go hold the tools that the
-// tests call.
+// tests call, quiz.go the one that asks its caller, in each era's way.
 package rawmcp

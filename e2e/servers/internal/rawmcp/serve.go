@@ -23,6 +23,8 @@ type era interface {
 	changed(method, uri string)
 	// ask puts a question to the client and answers the call with the reply.
 	ask(c *call)
+	// quiz asks rounds of questions and answers the call with the replies.
+	quiz(c *call, rounds [][]question)
 	// logs says whether a call may send notifications/message.
 	logs(c *call) bool
 	// tools is the member of tools/list that lists them.
@@ -41,7 +43,8 @@ type server struct {
 	calls   sync.WaitGroup
 	running map[string]context.CancelCauseFunc // by raw request id
 	asked   map[string]chan message            // by raw id of our own request
-	asks    int
+	// questions counts our own requests.
+	questions int
 }
 
 func newServer(opts Options) *server {

@@ -13,7 +13,12 @@ import (
 var tools = map[string]func(*call){
 	"echo": echo, "fail": failTool, "rpcerror": rpcError, "crash": crash, "farewell": farewell, "flood": flood,
 	"ask": func(c *call) { c.s.era.ask(c) }, "changed": changed, "touch": touch, "log": logTool, "whoami": whoami,
-	"slow": slow, "gate": gate, "release": release, "say": say,
+	"slow": slow, "gate": gate, "release": release, "say": say, "quiz": quiz, "look": done, "add": done, "erase": done,
+}
+
+// annotations are what tools/list says of how dangerous a tool is.
+var annotations = map[string]string{
+	"look": `"readOnlyHint":true`, "add": `"readOnlyHint":false,"destructiveHint":false`, "erase": `"destructiveHint":true`,
 }
 
 // OddMembers is what echo adds to every result: things that a proxy which
@@ -63,6 +68,9 @@ func farewell(c *call) {
 
 // flood answers with {bytes} bytes of text.
 func flood(c *call) { c.respond(textResult(strings.Repeat("x", int(c.number("bytes", 1))))) }
+
+// done has nothing to do.
+func done(c *call) { c.respond(textResult("done")) }
 
 // say writes {line} as it stands, but for $ID, and nothing else.
 func say(c *call) {
@@ -114,7 +122,14 @@ func toolList(execution string) string {
 	}
 	slices.Sort(names)
 	for i, name := range names {
-		names[i] = `{"name":"` + name + `","description":"Fixture tool","inputSchema":{"type":"object"}` + execution + `,"x-order": 1.0}`
+		names[i] = `{"name":"` + name + `","description":"Fixture tool","inputSchema":{"type":"object"}` + annotated(name) + execution + `,"x-order": 1.0}`
 	}
 	return `"tools":[` + strings.Join(names, ",") + `],"x-kept":{ "a":null}`
+}
+
+func annotated(tool string) string {
+	if hints := annotations[tool]; hints != "" {
+		return `,"annotations":{` + hints + `}`
+	}
+	return ""
 }

@@ -59,10 +59,11 @@ func gate(c *call) {
 	}
 }
 
-// release opens the door {gate}.
+// release opens the door {gate} once it has answered: what the other call says
+// then comes behind the answer.
 func release(c *call) {
-	c.s.gates.release(text(member(c.args, "gate")))
 	c.respond(textResult("released"))
+	c.s.gates.release(text(member(c.args, "gate")))
 }
 
 // slow takes {seconds} and tells its progress in ten steps.

@@ -1,0 +1,86 @@
+package proxy
+
+import (
+	"errors"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
+)
+
+// conclude gives the end of the call to whoever waits for it; one who is yet to
+// come back finds it then. What is still asked has become moot, though the server
+// may wait for it.
+func (r *run) conclude(a answer) {
+	r.inputs.decline()
+	switch {
+	case r.task.ID != "":
+		r.finish(outcomeOf(a))
+		r.stop()
+	case r.hold == nil:
+		r.reply(a.response())
+		r.stop()
+	default:
+		r.keepFor(r.hold, a)
+	}
+}
+
+// reply answers the host's request, and reports whether the host gets it.
+func (r *run) reply(m wire.Message) bool {
+	r.disarm()
+	r.mu.Lock()
+	r.open = false
+	r.mu.Unlock()
+	return r.req.Reply(m)
+}
+
+// cancelledBy is for the host's notice that it does not wait for req any more.
+// Once the call is a task that changes nothing (Tasks extension, Task
+// Cancellation: it is not for notifications/cancelled to cancel a task).
+func (r *run) cancelledBy(req *Request) func(notice wire.Message) {
+	return func(notice wire.Message) {
+		if r.endQuick() {
+			r.withdraw(notice)
+			r.proxy.work.Done()
+			return
+		}
+		r.post(func() {
+			if r.open && r.req == req {
+				r.leave(notice)
+			}
+		})
+	}
+}
+
+// leave ends a call that nobody waits for any more.
+func (r *run) leave(notice wire.Message) {
+	r.disarm()
+	if r.hold != nil {
+		r.proxy.takeHold(r.hold.id)
+	}
+	r.inputs.decline()
+	r.withdraw(notice)
+	r.stop()
+}
+
+// giveUp ends the run without the server's answer. The server is told: that is
+// all the protocol has to stop it. A task that was never sent is left to the
+// next process.
+func (r *run) giveUp(cause error) {
+	switch {
+	case r.task.ID != "" && !r.sent && errors.Is(cause, errShutdown):
+		r.proxy.forget(r.task.ID)
+	case r.task.ID != "":
+		r.finish(abandoned(cause, r.outcome()))
+	case r.open:
+		r.reply(wire.Failure(noID, wireError(cause, r.outcome())))
+	}
+	r.leave(wire.Notification("notifications/cancelled", wire.Set(nil, "reason", wire.Quote(cause.Error()))))
+}
+
+// outcome is what is known of the work while there is no answer.
+func (r *run) outcome() upstream.Outcome {
+	if r.sent {
+		return upstream.Unknown
+	}
+	return upstream.NotDispatched
+}

@@ -1,0 +1,54 @@
+package host
+
+import (
+	"context"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
+)
+
+// maxTaskIDs may be listened to by one subscription.
+const maxTaskIDs = 1000
+
+// watchTasks begins to follow the owner's tasks that a subscription names, and
+// adds their ids to what is accepted (Tasks extension, Task Status
+// Notifications).
+func (s *stateless) watchTasks(filter, accepted []byte) (watches []*taskstate.Watch, all []byte) {
+	ids := wire.Get(filter, "taskIds")
+	if ids == nil {
+		return nil, accepted
+	}
+	taken, seen := [][]byte{}, map[string]bool{}
+	for _, quoted := range wire.Elements(ids) {
+		id, _ := wire.String(quoted)
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		if watch, err := s.Proxy.Watch(s.owner, id); err == nil { // else it is unknown, as far as the host is concerned
+			watches, taken = append(watches, watch), append(taken, quoted)
+		}
+	}
+	return watches, wire.Set(accepted, "taskIds", wire.Array(taken))
+}
+
+// follow tells the host of its tasks as long as ctx lasts, each by a goroutine
+// of its own: a slow reader holds up nobody.
+func (s *stateless) follow(ctx context.Context, sub *subscription, watches []*taskstate.Watch) {
+	for _, watch := range watches {
+		if !s.spawn(func() { sub.follow(ctx, watch) }) {
+			watch.Close()
+		}
+	}
+}
+
+func (sub *subscription) follow(ctx context.Context, watch *taskstate.Watch) {
+	defer watch.Close()
+	for {
+		task, err := watch.Next(ctx)
+		if err != nil { // nothing follows the end of the task
+			return
+		}
+		sub.notify(wire.Notification("notifications/tasks", detailed("", task)))
+	}
+}

@@ -1,0 +1,134 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
+	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
+)
+
+// store makes the call a task and answers the host with its handle: only once
+// the task is durable (Tasks extension, Task Creation). A host that cancelled
+// in the meantime gets no answer, and the task ends as cancelled.
+func (r *run) store(sent bool) bool {
+	task, err := r.proxy.opts.Store.Create(r.ctx, r.record(sent))
+	if err != nil {
+		r.log.Error().Err(err).Msg("the call could not be stored as a task; it goes on without one")
+		return false
+	}
+	r.disarm()
+	r.inputs.areShown()
+	r.adopt(task)
+	r.log.Info().Bool("sent", sent).Msg("the call is a task now")
+	if !r.req.ReplyTask(task) {
+		if err := r.proxy.cancel(task.ID); err != nil {
+			r.log.Error().Err(err).Msg("a task that nobody knows of could not be cancelled")
+		}
+	}
+	return true
+}
+
+// adopt makes the run a task's: from here on progress goes to the task, and
+// tasks/cancel and tasks/update find it.
+func (r *run) adopt(task taskstate.Task) {
+	r.mu.Lock()
+	r.task, r.open = task, false
+	early := r.early
+	r.mu.Unlock()
+	if early != nil {
+		r.touch(early)
+	}
+	r.log = r.log.With().Str("task", task.ID).Logger()
+	r.proxy.mu.Lock()
+	r.proxy.running[task.ID] = r
+	r.proxy.mu.Unlock()
+	r.limit()
+}
+
+// limit starts the clocks of the task's own limits.
+func (r *run) limit() {
+	if d := r.policy.MaxRun; d > 0 {
+		r.maxRun = time.AfterFunc(time.Until(r.task.CreatedAt.Add(d)), func() { r.end(tooLong(d)) })
+	}
+	if d := r.policy.Stall; d > 0 {
+		r.mu.Lock()
+		r.stall = time.AfterFunc(d, func() { r.end(r.stalled()) })
+		r.mu.Unlock()
+	}
+	r.watch()
+}
+
+// watch runs the clock for a silent server, or has it rest: while the server
+// waits for us, or has nothing to do.
+func (r *run) watch() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stall == nil {
+		return
+	}
+	r.waited = r.sent && len(r.inputs.open) == 0
+	r.aliveLocked()
+	if !r.waited {
+		r.stall.Stop()
+	}
+}
+
+// aliveLocked takes a sign of life from the server.
+func (r *run) aliveLocked() {
+	if r.stall != nil && r.waited {
+		r.stall.Reset(r.policy.Stall)
+	}
+}
+
+// start sends a stored call: the server is there first, then the mark that the
+// call was dispatched is durable, then the call leaves. A crash in between
+// leaves a task that may or may not have run, never one that runs twice.
+func (r *run) start() {
+	r.connect(func(err error) {
+		if err == nil {
+			err = r.proxy.opts.Store.MarkDispatched(r.ctx, r.task.ID)
+		}
+		switch {
+		case r.ctx.Err() != nil: // which is for the loop to see to
+		case err == nil:
+			r.dispatch()
+		default:
+			r.finish(abandoned(err, upstream.NotDispatched))
+			r.stop()
+		}
+	})
+}
+
+// publish has the task show these questions, and no others. It is a conditional
+// write: a task that has ended meanwhile is asked nothing, and its run ends. What
+// the disk refuses is tried again.
+func (r *run) publish(open []*input) error {
+	err := r.proxy.opts.Store.SetInputs(context.Background(), r.task.ID, inputRequests(open))
+	switch {
+	case err == nil:
+		r.inputs.open = open
+		r.inputs.areShown()
+	case errors.Is(err, taskstate.ErrFinished):
+		r.proxy.forget(r.task.ID)
+		r.leave(wire.Notification("notifications/cancelled", []byte(`{"reason":"the task has ended"}`)))
+	default:
+		r.log.Error().Err(err).Msg("the questions of a task could not be stored")
+		r.publishLater()
+	}
+	r.watch()
+	return err
+}
+
+func (r *run) publishLater() {
+	if r.republish == nil {
+		r.republish = r.later(publishAgain, func() {
+			r.republish = nil
+			_ = r.publish(r.inputs.open)
+		})
+	}
+}
+
+const publishAgain = time.Second
