@@ -7,11 +7,12 @@ import (
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
 
-// question is a request of the server that was handed to one of ours.
+// question is a request of the server.
 type question struct {
 	id       []byte // the server's, and not the message that it came with
 	method   string
-	request  *Request
+	request  *Request      // of ours, to which it belongs; nil for none
+	guessed  wire.Message  // the question, if it may belong to another request
 	handed   chan struct{} // closed when withdraw is set
 	withdraw func()        // nil if the taker does not care
 	settled  bool          // answered or withdrawn; under Client.mu
@@ -25,52 +26,53 @@ const maxQuestions = 1000
 // (revision 2025-11-25, Transports, Sending Messages to the Server); all else
 // is for the Handler, which passes it on whole, or has to be attributed.
 func (k *conn) request(origin *Request, m wire.Message) {
-	handle := k.client.opts.Handler.Request
+	k.link.awaitRoom()
+	q, handle := questionOf(m, origin), k.client.opts.Handler.Request
 	switch {
 	case m.Method() == "ping" && (handle == nil || k.era() == Stateless):
-		k.reply(m.ID(), m.Method(), wire.Result(m.ID(), []byte("{}")))
+		k.reply(q, wire.Result(q.id, []byte("{}")))
 	case k.era() == Stateless:
-		k.refuse(m, wire.CodeMethodNotFound, "The client cannot be asked %.100s.")
+		k.refuse(q, wire.CodeMethodNotFound, "The client cannot be asked %.100s.")
 	case origin != nil && origin.Ask != nil:
-		k.ask(origin, m)
+		k.ask(origin, m, false)
 	case handle != nil:
-		handle(m, func(response wire.Message) { k.reply(m.ID(), m.Method(), response) })
+		handle(m, func(response wire.Message) { k.reply(q, response) })
 	case origin != nil:
-		k.refuse(m, wire.CodeInternal, "The client cannot be asked %.100s: it came on the stream of a request during which nothing can be asked.")
+		k.refuse(q, wire.CodeInternal, "The client cannot be asked %.100s: it came on the stream of a request during which nothing can be asked.")
 	default:
 		k.attribute(m)
 	}
 }
 
-func (k *conn) reply(id []byte, method string, response wire.Message) {
-	if err := k.respond(response.With(wire.Changes{ID: id})); err != nil {
-		k.log.Warn().Err(err).Str("method", method).Msg("the upstream server did not take the answer to its request")
-	}
-}
-
-func (k *conn) refuse(m wire.Message, code int, format string) {
-	k.reply(m.ID(), m.Method(), wire.Failure(m.ID(), wire.Errorf(code, format, m.Method())))
+func questionOf(m wire.Message, r *Request) *question {
+	return &question{id: bytes.Clone(m.ID()), method: m.Method(), request: r, handed: make(chan struct{})}
 }
 
 // attribute finds the request that the server asks for, as far as it says so.
 func (k *conn) attribute(m wire.Message) {
 	r, guessed := k.asker(m)
 	if r == nil {
-		k.refuse(m, wire.CodeInternal,
+		k.refuse(questionOf(m, nil), wire.CodeInternal,
 			"The client cannot be asked %.100s now: no call, prompt or read of this session is open on whose behalf that could be. Ask while one runs.")
 		return
 	}
 	if guessed {
-		k.log.Warn().Str("method", m.Method()).Msg(
+		name, _ := wire.String(wire.Get(r.Message.Params(), "name"))
+		k.log.Warn().Str("method", m.Method()).Str("for", r.Message.Method()+" "+name).Msg(
 			"the upstream server does not say for which of its open requests it asks; the latest one is taken")
 	}
-	k.ask(r, m)
+	k.ask(r, m, guessed)
 }
 
 // asker returns the request whose progress token the message bears, or else the
-// latest one that takes questions, nil if there is none. Guessed says that there
-// are others. What the server has not seen yet is not what it asks for.
+// latest one whose caller can be asked this, or at all; nil if there is none.
+// Guessed says that there are others. What the server has not seen yet is not
+// what it asks for.
 func (k *conn) asker(m wire.Message) (latest *Request, guessed bool) {
+	takes := k.client.opts.Handler.Takes
+	if takes == nil {
+		takes = func(Caller, wire.Message) bool { return true }
+	}
 	token, err := strconv.ParseInt(string(wire.Lookup(m.Params(), "_meta", "progressToken")), 10, 64)
 	k.order.Lock() // for Request.written
 	defer k.order.Unlock()
@@ -85,25 +87,51 @@ func (k *conn) asker(m wire.Message) (latest *Request, guessed bool) {
 		case latest == nil:
 			latest = r
 			continue
-		case r.id > latest.id:
-			latest = r
 		}
 		guessed = true
+		if better, worse := takes(r.Caller, m), takes(latest.Caller, m); better && !worse || better == worse && r.id > latest.id {
+			latest = r
+		}
 	}
 	return latest, guessed
 }
 
+// rehome gives questions to others whose request has ended without an answer to
+// them, if they were its by a guess only, and somebody else may be meant.
+func (k *conn) rehome() {
+	for _, q := range k.takeHomeless() {
+		if r, _ := k.asker(q.guessed); r == nil || !k.settle(q) {
+			continue
+		}
+		<-q.handed
+		if q.withdraw != nil {
+			q.withdraw()
+		}
+		k.attribute(q.guessed)
+	}
+}
+
+func (k *conn) takeHomeless() (all []*question) {
+	k.client.mu.Lock()
+	defer k.client.mu.Unlock()
+	all, k.homeless = k.homeless, nil
+	return all
+}
+
 // ask hands a question to r, and its answer, once and unless the server has
 // withdrawn it, to the server.
-func (k *conn) ask(r *Request, m wire.Message) {
-	q := &question{id: bytes.Clone(m.ID()), method: m.Method(), request: r, handed: make(chan struct{})}
+func (k *conn) ask(r *Request, m wire.Message, guessed bool) {
+	q := questionOf(m, r)
+	if guessed {
+		q.guessed = m
+	}
 	if !k.admit(q) {
-		k.refuse(m, wire.CodeInternal, "The client cannot be asked %.100s: too many questions are open. Wait for answers to them.")
+		k.refuse(q, wire.CodeInternal, "The client cannot be asked %.100s: too many questions are open. Wait for answers to them.")
 		return
 	}
 	q.withdraw = r.Ask(m, func(response wire.Message) {
 		if k.settle(q) {
-			k.reply(q.id, q.method, response)
+			k.reply(q, response)
 		}
 	})
 	close(q.handed)
@@ -145,6 +173,9 @@ func (k *conn) dropQuestionsLocked(r *Request) {
 	for q := range k.questions {
 		if q.request == r {
 			delete(k.questions, q)
+			if q.guessed.Raw() != nil {
+				k.homeless = append(k.homeless, q)
+			}
 		}
 	}
 }

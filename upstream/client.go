@@ -51,6 +51,9 @@ type Options struct {
 // Over HTTP, where requests have streams of their own, there are several such
 // goroutines, and calls may overlap.
 type Handler struct {
+	// Takes says whether a caller declared what a question asks for; nil means
+	// that all do. It decides between those who may be meant by one.
+	Takes func(Caller, wire.Message) bool
 	// Notification takes notifications other than those of a request or of a
 	// subscription. Nil drops them.
 	Notification func(wire.Message)
@@ -150,6 +153,16 @@ func (c *Client) Describe() (desc Description, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.desc, c.greeted
+}
+
+// PID is the server's process id; 0 if none runs, or it is reached over HTTP.
+func (c *Client) PID() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.last == nil || c.last.ended || c.last.retired {
+		return 0
+	}
+	return c.last.pid
 }
 
 // Rest stops the server if nothing is asked of it. The next request starts it

@@ -21,6 +21,7 @@ type conn struct {
 	link    link // set before anything is sent or received
 	log     zerolog.Logger
 	started time.Time
+	pid     int                         // of a child process; 0 for none
 	greeted atomic.Pointer[Description] // nil until the server was greeted
 
 	done chan struct{} // closed by the link when the session is gone
@@ -33,7 +34,8 @@ type conn struct {
 	nextID    int64
 	open      map[int64]*Request
 	questions map[*question]bool
-	declared  int // the state of Client.declares that the server was greeted with
+	homeless  []*question // their requests have just ended
+	declared  int         // the state of Client.declares that the server was greeted with
 	ended     bool
 	retired   bool // stopped by us, for want of work
 
@@ -139,11 +141,6 @@ func (k *conn) told(err error, m wire.Message) {
 	if err != nil {
 		k.log.Warn().Err(err).Str("method", m.Method()).Msg("the upstream server did not take a notification")
 	}
-}
-
-func (k *conn) respond(m wire.Message) error {
-	k.trace("to upstream", m.Raw())
-	return k.link.respond(m)
 }
 
 func (k *conn) trace(what string, text []byte) {

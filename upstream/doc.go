@@ -24,6 +24,8 @@
 // Servers of the initialize era ask on their own account. Where nobody takes that
 // for the whole session (Handler.Request), a question belongs to one of the open
 // requests (ask.go), whose owner answers it in whatever way its host can be asked.
+// An answer that the server cannot be given ends that request (reply.go,
+// http_answers.go), for the server would wait for it, and the request with it.
 // What such a server hears once for all, but hosts of the stateless era say with
 // every request, follows the requests: what the host is capable of (declare.go)
 // and how much it wants of the server's log (level.go).

@@ -26,7 +26,8 @@ type Error struct {
 	// Reason is for programs: upstream_start, upstream_exited, upstream_busy,
 	// upstream_invalid, too_large, shutdown; over HTTP also
 	// upstream_unreachable, upstream_http, upstream_unauthorized,
-	// upstream_redirected, upstream_session_lost, upstream_stream_cut.
+	// upstream_redirected, upstream_session_lost, upstream_stream_cut; where the
+	// server could not be given the answer to a question, answer_undelivered.
 	Reason  string
 	Outcome Outcome
 	// Text is a sentence for people and models.
@@ -113,6 +114,28 @@ func errGone() *Error {
 // errWaiting: the server takes long to start, and too much waits for it.
 func errWaiting() *Error {
 	return (&Error{Reason: "upstream_start", Text: "The upstream server is still starting, and too many requests wait for it."}).with(NotDispatched)
+}
+
+// errUndelivered: the server has asked something in a request and was not given
+// the answer. Without it the request has no end.
+func errUndelivered(q *question, why error) *Error {
+	e, cause := &Error{Reason: "answer_undelivered"}, ""
+	var said *Error
+	switch {
+	case errors.As(why, &said):
+		cause = said.plainText()
+		e.Status, e.Body = said.Status, said.Body
+		if said.Reason == "upstream_session_lost" {
+			e.Reason = said.Reason
+		}
+	case errors.Is(why, errMoved):
+		e.Reason, cause = "upstream_session_lost", "It does not know the session any more, and a new one is opened for the next request."
+	default: // wire.ErrFull
+		cause = "It takes none of the answers, and too many wait for it."
+	}
+	e.Text = fmt.Sprintf("The upstream server asked %.100s during this request and could not be given the answer. %s "+
+		"The request was given up, and the server told to stop.", q.method, cause)
+	return e.with(Unknown)
 }
 
 func errClosed() *Error {

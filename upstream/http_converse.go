@@ -163,19 +163,12 @@ func (l *httpLink) wantsAgain(x *exchange, answer wire.Message) bool {
 }
 
 // postNotice posts what wants no answer.
-func (l *httpLink) postNotice(ctx context.Context, m wire.Message) *Error {
-	all := l.http.headers(l.conn.client.forwarded(), acceptBoth)
-	all.Set("Content-Type", "application/json")
-	session := ""
-	if l.conn.era() == Stateless {
-		repeat(all, m)
-	} else {
-		l.setSession(all)
-		session, _ = l.known()
-	}
+func (l *httpLink) postNotice(ctx context.Context, m wire.Message) *rebuff {
+	forwarded := l.conn.client.forwarded()
+	all := l.noticeHeaders(m, forwarded)
 	resp, err := l.http.do(ctx, httpCall{method: http.MethodPost, url: l.http.endpoint, header: all, body: m.Raw(), once: true})
 	if err != nil {
-		return err
+		return unsent(err)
 	}
 	defer drop(resp)
 	if resp.StatusCode/100 == 2 {
@@ -183,8 +176,20 @@ func (l *httpLink) postNotice(ctx context.Context, m wire.Message) *Error {
 		return nil
 	}
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
-	if session != "" && verdictOn(resp.StatusCode, nil, body).sessionGone() {
+	if all.Get(headerSession) != "" && verdictOn(resp.StatusCode, nil, body).sessionGone() {
 		l.lose()
+		return &rebuff{Error: l.errSessionLost(statusOf(resp) + quoted(l.http.piece(body, forwarded))).with(Unknown)}
 	}
-	return l.http.errHTTP("upstream_http", "answered with %s", statusOf(resp))
+	return l.http.rebuff(resp, forwarded, body)
+}
+
+func (l *httpLink) noticeHeaders(m wire.Message, forwarded http.Header) http.Header {
+	all := l.http.headers(forwarded, acceptBoth)
+	all.Set("Content-Type", "application/json")
+	if l.conn.era() == Stateless {
+		repeat(all, m)
+	} else {
+		l.setSession(all)
+	}
+	return all
 }

@@ -60,11 +60,15 @@ func (l *httpLink) notify(m wire.Message) error {
 
 // respond: clients of the stateless era send no responses (revision
 // 2026-07-28, Streamable HTTP, Sending Messages).
-func (l *httpLink) respond(m wire.Message) error {
+func (l *httpLink) respond(q *question, m wire.Message) error {
 	if l.conn.era() == Stateless {
 		return nil
 	}
-	return l.tell(m, false)
+	err := l.answer(q, m)
+	if err != nil && l.isLost() {
+		return errMoved
+	}
+	return err
 }
 
 // cancel ends the response's stream, which in the stateless era says all

@@ -19,15 +19,16 @@ type posts struct {
 	ctx  context.Context // of all that runs here; ends with stop or Client.Close
 	end  context.CancelFunc
 	work sync.WaitGroup
-	post func(context.Context, wire.Message) *Error // of what wants no answer
+	post func(context.Context, wire.Message) *rebuff // of what wants no answer
 
 	mu      sync.Mutex
 	closed  bool // nothing begins any more
 	running map[*Request]*exchange
 	unsent  int           // bytes of those that are not written yet
-	telling int           // notifications and answers on their way
+	telling int           // notifications on their way
 	told    chan struct{} // closed when the newest notification has arrived; nil for none
 	tried   []string      // what came of the greeting, for people
+	answers answerQueue
 }
 
 const (
@@ -38,9 +39,12 @@ const (
 	maxTried   = 8
 )
 
+var errSlow = errors.New("it takes too long to answer")
+
 func newPosts(k *conn, h *httpClient) *posts {
 	p := &posts{conn: k, http: h, running: map[*Request]*exchange{}}
 	p.ctx, p.end = context.WithCancel(k.client.ctx)
+	p.answers.fewer = sync.NewCond(&p.mu)
 	return p
 }
 
@@ -75,7 +79,7 @@ func (p *posts) drop(r *Request, notice wire.Message) bool {
 	return x != nil
 }
 
-// tell posts what wants no answer. What is ordered arrives, or fails, before
+// tell posts a notification. What is ordered arrives, or fails, before
 // anything that is sent later.
 func (p *posts) tell(m wire.Message, ordered bool) error {
 	p.mu.Lock()
@@ -101,13 +105,13 @@ func (p *posts) tell(m wire.Message, ordered bool) error {
 }
 
 func (p *posts) deliver(m wire.Message, before <-chan struct{}) {
-	ctx, cancel := context.WithTimeoutCause(p.ctx, tellLimit, errors.New("it takes too long to answer"))
+	ctx, cancel := context.WithTimeoutCause(p.ctx, tellLimit, errSlow)
 	defer cancel()
 	if before != nil {
 		<-before // not longer than its own limit
 	}
-	if err := p.post(ctx, m); err != nil && p.ctx.Err() == nil {
-		p.conn.told(err, m)
+	if no := p.post(ctx, m); no != nil && p.ctx.Err() == nil {
+		p.conn.told(no.Error, m)
 	}
 	p.mu.Lock()
 	p.telling--

@@ -11,7 +11,7 @@ import (
 // 2024-11-05 (HTTP+SSE). It feeds the conn from goroutines of its own, tells
 // it when the session has ended, and closes conn.done last.
 //
-// None of its functions but stop waits for the server.
+// None of its functions but awaitRoom and stop waits for the server.
 type link interface {
 	// request sends an enlisted request. An error means that it was not sent,
 	// and never will be. To a child process requests go in order; over HTTP
@@ -21,8 +21,12 @@ type link interface {
 	// notification that is given to the link later; over HTTP not necessarily
 	// behind the requests that were given to it earlier.
 	notify(m wire.Message) error
-	// respond answers a request of the server.
-	respond(m wire.Message) error
+	// respond sends m, the answer to q. An error means that it was not sent,
+	// and never will be; whatever happens later is for conn.undelivered.
+	respond(q *question, m wire.Message) error
+	// awaitRoom waits, before a question is read, until not too many answers
+	// are still on their way.
+	awaitRoom()
 	// cancel lets go of a request that was taken back; notice names it. A zero
 	// notice is for requests of our own, of which servers are told nothing.
 	cancel(r *Request, notice wire.Message) error

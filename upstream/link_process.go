@@ -27,16 +27,17 @@ func (c *Client) startProcessConn() (*conn, error) {
 	}
 	k := c.newConn()
 	l := &processLink{conn: k, proc: p, out: wire.NewLineWriter(p.stdin)}
-	k.link = l
+	k.link, k.pid = l, p.pid
 	go l.read()
 	return k, nil
 }
 
 // A server that does not read holds up nobody but those who want something of
 // it: Offer does not wait.
-func (l *processLink) request(_ *Request, m wire.Message) error { return l.out.Offer(m.Raw()) }
-func (l *processLink) notify(m wire.Message) error              { return l.out.Offer(m.Raw()) }
-func (l *processLink) respond(m wire.Message) error             { return l.out.Offer(m.Raw()) }
+func (l *processLink) request(_ *Request, m wire.Message) error  { return l.out.Offer(m.Raw()) }
+func (l *processLink) notify(m wire.Message) error               { return l.out.Offer(m.Raw()) }
+func (l *processLink) respond(_ *question, m wire.Message) error { return l.out.Offer(m.Raw()) }
+func (l *processLink) awaitRoom()                                {}
 
 func (l *processLink) cancel(_ *Request, notice wire.Message) error {
 	if notice.Raw() == nil {

@@ -39,6 +39,7 @@ type process struct {
 	stdout io.Reader       // for one reader, who reads to the end; ends soon after the child even if others hold it open
 	exited <-chan struct{} // closed when the child is gone, its stderr was read and exit may be called
 
+	pid      int
 	opts     processOptions
 	stderr   *stderrLog
 	out      *outputReader
@@ -113,6 +114,7 @@ func (p *process) fork(path string, cmd Command, pipes *childPipes) (*os.Process
 	})
 	pipes.closeTheirs()
 	if err == nil {
+		p.pid = child.Pid
 		if err = p.family.started(child); err != nil {
 			_ = child.Kill()
 			_, _ = child.Wait()

@@ -50,6 +50,7 @@ func (k *conn) response(origin *Request, m wire.Message) {
 		return
 	}
 	r := k.take(id)
+	k.rehome()
 	if r == nil {
 		k.log.Debug().Int64("id", id).Msg("dropped a late answer of the upstream server")
 		return

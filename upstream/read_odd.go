@@ -11,15 +11,16 @@ import (
 const loggedOfJunk = 200
 
 // skip counts every text and logs the first few, then ever fewer of them. What
-// a child prints beside its messages is a banner or a line of a log; over HTTP
-// it can be a result, of which the log has no more than the length.
+// a child prints beside its messages is a banner or a line of a log; JSON, and
+// what comes over HTTP, can be a result or a question, of which the log has no
+// more than the length.
 func (k *conn) skip(line []byte, why error) {
 	n := k.skipped.Add(1)
 	if n > 8 && n&(n-1) != 0 {
 		return
 	}
 	event := k.log.Warn().Int64("skipped", n).Err(why).Int("bytes", len(line))
-	if k.client.opts.URL == "" {
+	if k.client.opts.LogPayloads || k.client.opts.URL == "" && errors.Is(why, wire.ErrNotJSON) {
 		event = event.Bytes("line", line[:min(len(line), loggedOfJunk)])
 	}
 	event.Msg("the upstream server sent a text that is no message")
@@ -45,7 +46,7 @@ var errForeignID = errors.New("it changed the id of the request")
 func (k *conn) tooLong(origin *Request, e *wire.TooLongError) {
 	k.log.Warn().Int64("bytes", e.Size).Int("limit", e.Limit).Msg("dropped a message of the upstream server that is too long")
 	if e.Method() != "" {
-		k.refuseTooLong(e)
+		k.refuseTooLong(origin, e)
 		return
 	}
 	id, err := strconv.ParseInt(string(e.ID()), 10, 64)
@@ -62,8 +63,10 @@ func (k *conn) tooLong(origin *Request, e *wire.TooLongError) {
 }
 
 // refuseTooLong answers a request of the server, which would wait for ever.
-func (k *conn) refuseTooLong(e *wire.TooLongError) {
+func (k *conn) refuseTooLong(origin *Request, e *wire.TooLongError) {
 	if id := e.ID(); id != nil {
-		_ = k.respond(wire.Failure(id, wire.Errorf(wire.CodeInvalidRequest, "Refused: %v.", e)))
+		k.link.awaitRoom()
+		q := &question{id: id, method: e.Method(), request: origin}
+		k.reply(q, wire.Failure(id, wire.Errorf(wire.CodeInvalidRequest, "Refused: %v.", e)))
 	}
 }

@@ -68,6 +68,7 @@ func (c *Client) Cancel(r *Request, notice wire.Message) bool {
 	taken := k != nil && k.takeLocked(r.id) != nil
 	c.mu.Unlock()
 	if taken {
+		k.rehome()
 		k.cancelled(r, notice)
 	}
 	return taken || k == nil

@@ -67,10 +67,10 @@ func (l *sseLink) aim(named string) error {
 	return nil
 }
 
-func (l *sseLink) request(r *Request, m wire.Message) error { return l.start(r, m, l.converse) }
-func (l *sseLink) notify(m wire.Message) error              { return l.tell(m, true) }
-func (l *sseLink) respond(m wire.Message) error             { return l.tell(m, false) }
-func (l *sseLink) hold(bool)                                {}
+func (l *sseLink) request(r *Request, m wire.Message) error  { return l.start(r, m, l.converse) }
+func (l *sseLink) notify(m wire.Message) error               { return l.tell(m, true) }
+func (l *sseLink) respond(q *question, m wire.Message) error { return l.answer(q, m) }
+func (l *sseLink) hold(bool)                                 {}
 
 func (l *sseLink) answered(_ *Request, m wire.Message) wire.Message { return m }
 
@@ -105,15 +105,15 @@ func (l *sseLink) headers(forwarded http.Header) http.Header {
 	return all
 }
 
-func (l *sseLink) postNotice(ctx context.Context, m wire.Message) *Error {
-	call := httpCall{method: http.MethodPost, url: l.target, header: l.headers(l.conn.client.forwarded()), body: m.Raw(), once: true}
-	resp, err := l.http.do(ctx, call)
+func (l *sseLink) postNotice(ctx context.Context, m wire.Message) *rebuff {
+	forwarded := l.conn.client.forwarded()
+	resp, err := l.http.do(ctx, httpCall{method: http.MethodPost, url: l.target, header: l.headers(forwarded), body: m.Raw(), once: true})
 	if err != nil {
-		return err
+		return unsent(err)
 	}
 	defer drop(resp)
 	if resp.StatusCode/100 != 2 {
-		return l.http.errHTTP("upstream_http", "answered with %s", statusOf(resp))
+		return l.http.rebuff(resp, forwarded, readPiece(resp))
 	}
 	return nil
 }

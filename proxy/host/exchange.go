@@ -19,6 +19,9 @@ type exchange struct {
 	// notify takes a notification that belongs to the request, and in the
 	// initialize era a question.
 	notify func(wire.Message)
+	// caughtUp waits until the host has taken what notify was given, or never
+	// will; nil where notify itself does.
+	caughtUp func(context.Context)
 	// header is what came with the request over HTTP and is passed on.
 	header http.Header
 }

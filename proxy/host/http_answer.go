@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -19,14 +20,15 @@ type answer struct {
 	wake chan struct{} // something has changed; room for one
 
 	mu       sync.Mutex
-	first    int      // number of events[0] in the stream, from 1 on
-	events   [][]byte // what is unwritten, and before it what may be asked for again
-	written  int      // how many of events are written
-	size     int      // bytes in events
-	ended    bool     // nothing comes after events
-	gone     bool     // nobody reads any more
-	dropped  bool     // too much was unread
-	attached int      // counts those who have served it: the last one writes
+	first    int           // number of events[0] in the stream, from 1 on
+	events   [][]byte      // what is unwritten, and before it what may be asked for again
+	written  int           // how many of events are written
+	size     int           // bytes in events
+	ended    bool          // nothing comes after events
+	gone     bool          // nobody reads any more
+	dropped  bool          // too much was unread
+	attached int           // counts those who have served it: the last one writes
+	moved    chan struct{} // closed when more is written, or nothing will be; nil if nobody waits
 }
 
 const (
@@ -70,6 +72,38 @@ func (a *answer) put(text []byte, last, urgent bool) bool {
 func (a *answer) giveUpLocked() {
 	a.gone, a.ended, a.dropped = true, true, true
 	a.events, a.written, a.size = nil, 0, 0
+	a.moveLocked()
+}
+
+// caughtUp waits until all that was put is being written, or nothing will be.
+func (a *answer) caughtUp(ctx context.Context) {
+	for moved := a.behind(); moved != nil; moved = a.behind() {
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// behind is nil where there is nothing to wait for.
+func (a *answer) behind() <-chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ended || a.gone || a.written == len(a.events) {
+		return nil
+	}
+	if a.moved == nil {
+		a.moved = make(chan struct{})
+	}
+	return a.moved
+}
+
+func (a *answer) moveLocked() {
+	if a.moved != nil {
+		close(a.moved)
+		a.moved = nil
+	}
 }
 
 // giveUp forgets what was kept.
@@ -125,6 +159,7 @@ func (a *answer) end() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.ended = true
+	a.moveLocked()
 	a.signal()
 }
 

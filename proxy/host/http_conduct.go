@@ -61,7 +61,7 @@ func (g *guest) newAnswer(r *http.Request) *answer {
 // for its own stream goes to another one of the session; progress is worth
 // nothing there.
 func (h *HTTP) exchange(r *http.Request, g *guest, m wire.Message, a *answer, flight *flight) exchange {
-	x := exchange{request: m, header: h.passedOn(r)}
+	x := exchange{request: m, header: h.passedOn(r), caughtUp: a.caughtUp}
 	x.notify = func(n wire.Message) {
 		h.opts.trace("to host", n.Raw())
 		if !a.notify(n) && g.streams != nil && n.Method() != "notifications/progress" {

@@ -25,6 +25,7 @@ func (a *answer) detach(turn int) {
 	defer a.mu.Unlock()
 	if a.attached == turn {
 		a.gone = true
+		a.moveLocked()
 	}
 }
 
@@ -38,6 +39,7 @@ func (a *answer) take(turn int) (batch [][]byte, first int, ended, lost bool) {
 	}
 	batch, first = slices.Clone(a.events[a.written:]), a.first+a.written // put may forget them meanwhile
 	a.written = len(a.events)
+	a.moveLocked()
 	return batch, first, a.ended, a.gone
 }
 

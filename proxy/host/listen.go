@@ -15,6 +15,7 @@ type subscription struct {
 	x      exchange
 	listen *upstream.Listen // nil if nothing of the server's is listened to
 	cancel context.CancelFunc
+	turn   sync.Mutex // of its tasks
 
 	mu           sync.Mutex
 	acknowledged bool
@@ -36,6 +37,9 @@ func (s *stateless) listen(x exchange, from sender) canceller {
 		return nil
 	case wire.Get(filter, "taskIds") != nil && !from.tasks:
 		x.fail(proxy.MissingTasks("taskIds belongs to the Tasks extension"))
+		return nil
+	case wire.Get(filter, "taskIds") != nil && wire.Get(filter, "taskIds")[0] != '[':
+		x.fail(wire.Errorf(wire.CodeInvalidParams, "params.notifications.taskIds must be an array of strings."))
 		return nil
 	case len(wire.Elements(wire.Get(filter, "taskIds"))) > maxTaskIDs:
 		x.fail(wire.Errorf(wire.CodeInvalidParams, "params.notifications.taskIds may name %d tasks.", maxTaskIDs))

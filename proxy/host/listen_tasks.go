@@ -49,6 +49,17 @@ func (sub *subscription) follow(ctx context.Context, watch *taskstate.Watch) {
 		if err != nil { // nothing follows the end of the task
 			return
 		}
-		sub.notify(wire.Notification("notifications/tasks", detailed("", task)))
+		sub.tell(ctx, task)
 	}
+}
+
+// tell waits for a host that does not read: what becomes of its tasks meanwhile
+// is gathered by the watches, which are bounded.
+func (sub *subscription) tell(ctx context.Context, task taskstate.Task) {
+	sub.turn.Lock()
+	defer sub.turn.Unlock()
+	if sub.x.caughtUp != nil {
+		sub.x.caughtUp(ctx)
+	}
+	sub.notify(wire.Notification("notifications/tasks", detailed("", task)))
 }
