@@ -30,7 +30,8 @@ func flags() []cli.Flag {
 		&cli.BoolFlag{Name: "allow-unauthenticated", Usage: "listen beyond this machine though everybody is admitted [" + variable("allow-unauthenticated") + "]"},
 		text("config", "read settings, and policies of single tools, from the YAML `FILE`"),
 		text("after", "answer directly up to this `DURATION` (5s), then make the call a task"),
-		text("state-dir", "keep the tasks in `DIR`, which one process may use at a time (default: one for each server)"),
+		text("state-dir", "keep the tasks in `DIR` (default: one for each server and folder)"),
+		text("detach", "let tasks go on when the host is gone: `auto` or never"),
 		text("log-level", "log from this `LEVEL` (info) on: trace, debug, info, warn or error"),
 		&cli.BoolFlag{Name: "log-payloads", Usage: "show arguments and results in logs [" + variable("log-payloads") + "]"},
 	}
@@ -48,6 +49,7 @@ func configure(c *cli.Context, command []string) (config.Config, error) {
 		overrideServer(c, &cfg, command),
 		overrideListen(c, &cfg.Listen),
 		override(c, "state-dir", &cfg.StateDir, parsePath),
+		override(c, "detach", &cfg.Detach, config.ParseDetach),
 		override(c, "log-level", &cfg.LogLevel, config.ParseLogLevel),
 		override(c, "log-payloads", &cfg.LogPayloads, config.ParseBool))
 	if err != nil {

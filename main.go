@@ -4,11 +4,17 @@
 //	mcp-taskproxy [flags] -- COMMAND [ARG...]
 //	mcp-taskproxy [flags] --url URL
 //	mcp-taskproxy [flags] --listen HOST:PORT (-- COMMAND [ARG...] | --url URL)
+//	mcp-taskproxy ps
+//	mcp-taskproxy stop
 //	mcp-taskproxy config check FILE
 //
 // The host is on standard input and output, or, with --listen, there are many
 // over HTTP; the server is a process that is started, or, with --url, one that
 // runs elsewhere.
+//
+// On standard input and output the work is done by a runner that all windows of a
+// state directory share, and that goes on while tasks run: see commands.go and
+// package runner.
 //
 // Flags, environment and configuration file become a [config.Config] in
 // flags.go, and the proxy runs with it. Flags win over MCP_TASKPROXY_*
@@ -54,28 +60,65 @@ func start(args []string) int {
 	return status
 }
 
+// run serves until the hosts are gone, or it is told to end.
 func run(ctx context.Context, cfg config.Config, header http.Header) int {
-	dir, _ := os.Getwd() // without one, the command alone tells servers apart
+	server := serverOf(cfg, header)
+	var err error
+	if cfg.Detach == "never" || cfg.Listen.Address != "" || !runner.CanDetach {
+		err = runAlone(ctx, cfg, server)
+	} else {
+		err = runFront(ctx, cfg, server)
+	}
+	if err == nil {
+		return 0
+	}
+	if strings.Contains(err.Error(), cfg.StateDir) && !strings.Contains(err.Error(), "--state-dir") {
+		err = fmt.Errorf("%w (the state directory is chosen with --state-dir)", err)
+	}
+	fmt.Fprintln(os.Stderr, wrong("%v", err))
+	return 1
+}
+
+// runAlone does everything in this process.
+func runAlone(ctx context.Context, cfg config.Config, server runner.Server) error {
 	log, flush := runner.NewLog(os.Stderr, cfg.LogLevel)
 	defer flush()
 	for _, text := range cfg.Warnings() {
 		log.Warn().Msg(text)
 	}
-	err := runner.Run(ctx, runner.Options{
-		StateDir: cfg.StateDir, Policies: policies(cfg), Upstream: upstream.Command{Args: cfg.Command}, Era: era(cfg.UpstreamEra),
-		URL: cfg.URL, Header: header, ForwardHeaders: cfg.ForwardHeaders, ForwardAuthorization: cfg.ForwardAuthorization,
-		Identity: cfg.Fingerprint(dir), Node: cfg.Node, Listen: listen(cfg.Listen),
-		In: os.Stdin, Out: os.Stdout, Stderr: os.Stderr,
-		MessageBytes: int(cfg.MessageBytes), Version: release(), Log: log, LogPayloads: cfg.LogPayloads,
+	return runner.Run(ctx, runner.Options{
+		Server: server, StateDir: cfg.StateDir, Node: cfg.Node, Listen: listen(cfg.Listen),
+		In: os.Stdin, Out: os.Stdout, Stderr: os.Stderr, Version: release(), Log: log,
 	})
-	if err == nil {
-		return 0
+}
+
+// runFront leaves everything but the host's bytes to the runner. Environment and
+// folder of the server are this process's.
+func runFront(ctx context.Context, cfg config.Config, server runner.Server) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
 	}
-	if strings.Contains(err.Error(), cfg.StateDir) {
-		err = fmt.Errorf("%w (the state directory is chosen with --state-dir)", err)
+	if server.Upstream.Dir, err = os.Getwd(); err != nil {
+		return err
 	}
-	fmt.Fprintln(os.Stderr, wrong("%v", err))
-	return 1
+	server.Upstream.Env = os.Environ()
+	for _, text := range cfg.Warnings() {
+		fmt.Fprintln(os.Stderr, wrong("%s", text))
+	}
+	return runner.Front(ctx, runner.FrontOptions{
+		Server: server, StateDir: cfg.StateDir, Node: cfg.Node, Version: release(), Start: []string{program, "runner"},
+		In: os.Stdin, Out: os.Stdout, Stderr: os.Stderr,
+	})
+}
+
+func serverOf(cfg config.Config, header http.Header) runner.Server {
+	dir, _ := os.Getwd() // without one, the command alone tells servers apart
+	return runner.Server{
+		Policies: policies(cfg), Upstream: upstream.Command{Args: cfg.Command}, Era: era(cfg.UpstreamEra),
+		URL: cfg.URL, Header: header, ForwardHeaders: cfg.ForwardHeaders, ForwardAuthorization: cfg.ForwardAuthorization,
+		Identity: cfg.Fingerprint(dir), MessageBytes: int(cfg.MessageBytes), LogLevel: cfg.LogLevel, LogPayloads: cfg.LogPayloads,
+	}
 }
 
 // listen is nil where there is one host, on standard input and output.
@@ -137,6 +180,8 @@ func split(args []string) (own, command []string) {
 const usage = `mcp-taskproxy [flags] -- COMMAND [ARG...]
 mcp-taskproxy [flags] --url URL
 mcp-taskproxy [flags] --listen HOST:PORT (-- COMMAND [ARG...] | --url URL)
+mcp-taskproxy ps
+mcp-taskproxy stop
 mcp-taskproxy config check FILE`
 
 func newApp(command []string, status *int) *cli.App {
@@ -153,7 +198,7 @@ func newApp(command []string, status *int) *cli.App {
 		DisableSliceFlagSeparator: true,
 		ExitErrHandler:            func(*cli.Context, error) {}, // start reports errors
 		Flags:                     flags(),
-		Commands:                  []*cli.Command{configCommand(command)},
+		Commands:                  []*cli.Command{configCommand(command), psCommand(command), stopCommand(command), runnerCommand()},
 		Action: func(c *cli.Context) error {
 			cfg, err := configure(c, command)
 			if err != nil {

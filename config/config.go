@@ -80,6 +80,7 @@ type Config struct {
 	Listen               Listen   // serving hosts over HTTP
 	StateDir             string   // empty if the file names none: see DefaultStateDir
 	UpstreamEra          string   // auto, initialize or stateless
+	Detach               string   // auto: tasks go on when the host is gone; never: they end with it
 	Policy               Policy   // for every tool that no entry of Tools matches
 	Tools                []ToolPolicy
 	Node                 string // stands in front of the ids of tasks and sessions; empty for none
@@ -92,6 +93,7 @@ type Config struct {
 func Default() Config {
 	return Config{
 		UpstreamEra: "auto",
+		Detach:      "auto",
 		Listen: Listen{
 			Endpoint: "/mcp", HeaderBytes: 64 << 10, Connections: 1024,
 			Sessions: 64, SessionIdle: 10 * time.Minute, HeaderTimeout: 10 * time.Second,

@@ -15,6 +15,7 @@ command: [npx, -y, some-server, 8080, 1.0, "", "a b"]
 state_dir: /var/lib/tasks
 node: eu_1
 upstream_era: initialize
+detach: never
 task: always
 after: 1500ms
 ttl: 2d
@@ -55,6 +56,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 		StateDir:    "/var/lib/tasks",
 		Node:        "eu_1",
 		UpstreamEra: "initialize",
+		Detach:      "never",
 		Policy:      top,
 		Tools: []ToolPolicy{
 			{"greet", tool(func(p *Policy) { p.Task, p.Approve = Never, ApproveNever })},

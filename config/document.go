@@ -38,7 +38,7 @@ func (d *document) merged(opts *Options) Config {
 var documentKeys = append([]string{
 	"command", "url", "headers", "forward_headers", "forward_authorization",
 	"listen", "endpoint", "tls", "auth", "allow_unauthenticated", "origins", "hosts",
-	"state_dir", "node", "upstream_era", "tools", "limits", "log_level", "log_payloads",
+	"state_dir", "node", "upstream_era", "detach", "tools", "limits", "log_level", "log_payloads",
 }, policyKeys...)
 
 func (r *reader) document(root *ast.MappingNode, doc *document) {
@@ -46,6 +46,7 @@ func (r *reader) document(root *ast.MappingNode, doc *document) {
 	known["command"] = func(v value) { doc.Command = r.command(v) }
 	known["state_dir"] = text(r, &doc.StateDir, `a directory, in quotes if it is "~"`, r.stateDir)
 	known["node"] = text(r, &doc.Node, "a name such as a", parseNode)
+	known["detach"] = text(r, &doc.Detach, "auto or never", ParseDetach)
 	known["upstream_era"] = text(r, &doc.UpstreamEra, "auto, initialize or stateless",
 		oneOf("era", "auto", "initialize", "stateless"))
 	known["tools"] = func(v value) { doc.tools = r.tools(v) }
@@ -113,6 +114,10 @@ func badPattern(name string) string {
 func ParseLogLevel(s string) (string, error) {
 	return oneOf("level", "trace", "debug", "info", "warn", "error")(s)
 }
+
+// ParseDetach reads auto or never. The error does not say which setting or flag
+// it was.
+func ParseDetach(s string) (string, error) { return oneOf("value", "auto", "never")(s) }
 
 // ParseBool reads true or false. The error does not say which setting or flag
 // it was.

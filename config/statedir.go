@@ -40,9 +40,8 @@ func fromFile(file, path string) string {
 }
 
 // DefaultStateDir is where the tasks of one upstream server are kept if nobody
-// says otherwise. Only one process may hold a state directory, so it is one
-// for each server and working directory dir, and another one where hosts are
-// served over HTTP. Where hosts and server are both spoken to over HTTP, dir
+// says otherwise. It is one for each server and working directory dir, and
+// another one where hosts are served over HTTP, as one process alone holds it. Where hosts and server are both spoken to over HTTP, dir
 // does not matter: such a process may be started from anywhere.
 //
 //	$XDG_STATE_HOME/mcp-taskproxy/NAME-HASH   or ~/.local/state/...
@@ -51,6 +50,15 @@ func fromFile(file, path string) string {
 //
 // The error is for a user whose home directory is unknown.
 func (c Config) DefaultStateDir(dir string) (string, error) {
+	root, err := StateRoot()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(root, c.stateName(dir)), nil
+}
+
+// StateRoot is where the directories of [Config.DefaultStateDir] are.
+func StateRoot() (string, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		home = ""
@@ -59,7 +67,7 @@ func (c Config) DefaultStateDir(dir string) (string, error) {
 	if root == "" {
 		return "", errors.New("no home directory to keep tasks in; set --state-dir or state_dir")
 	}
-	return filepath.Join(root, "mcp-taskproxy", c.stateName(dir)), nil
+	return filepath.Join(root, "mcp-taskproxy"), nil
 }
 
 // stateRoot is "" if there is no home. A relative XDG_STATE_HOME is ignored,

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"path/filepath"
+	"runtime"
 	"testing"
 )
 
@@ -14,10 +15,14 @@ type transport struct {
 	// process of the proxy.
 	server func(testing.TB, []string) string
 	sparse bool // only for conversations that ask for pairs
+	// detached says that the host's process is a front, and the proxy's work is
+	// done by a runner.
+	detached bool
 }
 
 var transports = []transport{
 	{name: "proxied"},
+	{name: "forwarded", detached: true},
 	{name: "host over http", http: true},
 	{name: "server over http", server: startModernFront},
 	{name: "server over sse", server: startSSEFront, sparse: true},
@@ -59,6 +64,9 @@ func playProxied(t *testing.T, c conversation, way transport) {
 	if c.Child != "" && way.server != nil {
 		t.Skip("the server must be a process: " + c.Child)
 	}
+	if way.detached {
+		mayDetach(t, c)
+	}
 	t.Parallel()
 	p, seen := proxyAround(t, c.Server[0], c.Server[1:]...)
 	p.Flags, p.Config = c.Flags, c.Config
@@ -70,7 +78,20 @@ func playProxied(t *testing.T, c conversation, way transport) {
 		start = p.startHTTP
 	}
 	a := &actor{t: t, seen: seen, bound: bindings{}, start: func() *host { return start(t) }}
+	if way.detached {
+		p.detached(t)
+		a.kill = func() { p.killRunner(t); a.h.wait() }
+	}
 	a.play(c.Script)
+}
+
+func mayDetach(t *testing.T, c conversation) {
+	if runtime.GOOS == "windows" {
+		t.Skip("runners are for systems with Unix sockets and sessions")
+	}
+	if c.Alone != "" {
+		t.Skip("the proxy must be one process: " + c.Alone)
+	}
 }
 
 func playDirect(t *testing.T, c conversation) {

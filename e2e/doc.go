@@ -16,6 +16,10 @@
 //   - http_*_test.go speak to the edge for hosts over HTTP by hand, owners_* are
 //     about whose tasks they are, faults_* about servers over HTTP that
 //     misbehave.
+//   - runner_*_test.go are about fronts and the runner that they share: what they
+//     give each other, and what is left when one of them goes. All other tests, but
+//     for the conversations that are forwarded, run the proxy as one process
+//     (main_test.go).
 //   - schema/ judges every message by the published schemas, conformance/ runs
 //     the official suite.
 //   - servers/ holds the fixture servers, peers/ the drivers for hosts that run

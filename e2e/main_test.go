@@ -14,7 +14,10 @@ var binaries string
 
 const everythingServer = "github.com/modelcontextprotocol/go-sdk/examples/server/everything"
 
+// TestMain has the proxy be one process wherever a test does not say otherwise:
+// most are about what it does, and not about which process does it.
 func TestMain(m *testing.M) {
+	_ = os.Setenv("MCP_TASKPROXY_DETACH", "never") // the name is a good one
 	dir, err := os.MkdirTemp("", "taskproxy-e2e-")
 	if err == nil {
 		binaries = dir

@@ -30,14 +30,16 @@ func readmeBlock(t *testing.T, name string) string {
 func TestReadmeDemoShowsATaskFromHandleToResult(t *testing.T) {
 	args := strings.Fields(readmeBlock(t, "demo"))
 	cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
-	cmd.Dir = ".."
+	mark := t.TempDir()
+	cmd.Dir, cmd.Env = "..", append(os.Environ(), "MCP_TASKPROXY_DETACH=auto", markName+"="+mark)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
+	awaitNobody(t, mark)
 	if err != nil {
 		t.Fatalf("%q: %v\n%s", args, err, out)
 	}
 	rest := string(out)
-	for _, want := range []string{"the call is now task", "working: ", "completed: ", "starting it again", "completed: "} {
+	for _, want := range []string{"the call is now task", "working: ", "opening the next one", "completed: "} {
 		_, after, found := strings.Cut(rest, want)
 		if !found {
 			t.Fatalf("the demo does not show %q in its place:\n%s", want, out)

@@ -18,6 +18,7 @@ import (
 //	direct                                 also holds without a proxy: run it both ways
 //	stdio: REASON                          no host over HTTP can say this, optional
 //	process: REASON                        no server over HTTP can do this, optional
+//	alone: REASON                          with a runner behind the front it is otherwise, optional
 //	pairs                                  run it with every pair of transports
 //	-- config.yaml --                      optional, given to --config
 //	-- script --
@@ -32,7 +33,7 @@ import (
 //	effects N TOOL the upstream was called, or soon is, N times for this tool, and not more
 //	stderr TEXT    the proxy's stderr holds, or soon holds, this text
 //	close          close stdin, or over HTTP send SIGTERM; the process ends with status 0
-//	kill           end the process with SIGKILL
+//	kill           end the process with SIGKILL, or the runner, if there is one, and so its front
 //	restart        start it again: same flags, same state directory
 //
 // In what is sent, $META and $TASKS stand for the members of _meta that the
@@ -50,6 +51,7 @@ type conversation struct {
 	Direct bool
 	Stdio  string // why no host over HTTP can say this; empty if one can
 	Child  string // why no server over HTTP can do this; empty if one can
+	Alone  string // why a runner behind the front changes it; empty if it does not
 	Pairs  bool   // run it with all pairs of transports
 	Config string
 	Script []step
@@ -108,6 +110,8 @@ func (c *conversation) run(text string) error {
 			c.Stdio = strings.TrimSpace(value)
 		case "process":
 			c.Child = strings.TrimSpace(value)
+		case "alone":
+			c.Alone = strings.TrimSpace(value)
 		case "pairs":
 			c.Pairs = true
 		case "direct":

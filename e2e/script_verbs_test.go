@@ -13,6 +13,7 @@ type actor struct {
 	t     *testing.T
 	h     *host
 	start func() *host
+	kill  func() // ends the proxy; nil if its only process is the host's child
 	seen  *records
 	bound bindings
 	ready *message // what poll got, which the next line looks at
@@ -30,7 +31,7 @@ var verbs = map[string]func(*actor, string){
 	"effects": (*actor).effects,
 	"stderr":  (*actor).stderr,
 	"close":   (*actor).close,
-	"kill":    func(a *actor, _ string) { a.h.kill() },
+	"kill":    (*actor).killProxy,
 	"restart": func(a *actor, _ string) { a.h = a.start() },
 }
 
@@ -130,6 +131,15 @@ func (a *actor) effects(text string) {
 func (a *actor) stderr(text string) {
 	a.t.Helper()
 	a.h.await("stderr to hold "+text, func() bool { return strings.Contains(a.h.stderr(), text) })
+}
+
+func (a *actor) killProxy(string) {
+	a.t.Helper()
+	if a.kill != nil {
+		a.kill()
+		return
+	}
+	a.h.kill()
 }
 
 // close insists on a clean end and on silence besides what the script took. A

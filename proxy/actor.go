@@ -70,6 +70,7 @@ func (r *run) live() {
 			for f := r.next(); f != nil; f = r.next() {
 				f()
 			}
+			r.presentNew()
 		case <-r.ctx.Done():
 			r.giveUp(context.Cause(r.ctx))
 		}

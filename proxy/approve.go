@@ -23,6 +23,8 @@ func (r *run) gate() {
 		return
 	}
 	switch {
+	case r.recovered: // it may have been asking when the former process ended
+		_ = r.publish(nil)
 	case r.task.ID != "":
 	case r.atOnce():
 		r.store(false)
@@ -42,13 +44,10 @@ func (r *run) gate() {
 	})
 }
 
-// clear lets the call be sent. An earlier process may have left the task asking.
+// clear lets the call be sent.
 func (r *run) clear() {
 	r.cleared = true
 	r.address(r.message) // as the newest request would have it
-	if r.recovered && r.publish(nil) != nil && !r.isPending() {
-		return
-	}
 	r.proceed()
 }
 
@@ -119,7 +118,7 @@ func shown(arguments []byte) string {
 	var text bytes.Buffer
 	_ = json.Indent(&text, arguments, "", "  ") // the message was valid JSON
 	if rest := text.Len() - maxShown; rest > 0 {
-		return strings.ToValidUTF8(string(text.Bytes()[:maxShown]), "") + fmt.Sprintf("… (%d more bytes)", rest)
+		return strings.ToValidUTF8(string(text.Bytes()[:maxShown]), "") + fmt.Sprintf("… (%d more bytes, which are not shown)", rest)
 	}
 	return text.String()
 }

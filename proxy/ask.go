@@ -63,13 +63,13 @@ func (r *run) asked(request []byte, q *serverQuestion) {
 	r.mu.Lock()
 	r.queued--
 	r.mu.Unlock()
-	if !r.inputs.takes(request) {
+	if !r.inputs.takes(request) || r.hold != nil && !r.proxy.growHold(r.hold, len(request)) {
 		r.log.Warn().Int("open", len(r.inputs.open)).Msg("a server asks more in one call than can be passed on")
 		q.answer(tooManyQuestions())
 		return
 	}
 	r.inputs.add("", request, q)
-	r.present()
+	r.unpresented = true
 }
 
 // tooManyQuestions is what the server gets for one too many.
@@ -81,7 +81,7 @@ func tooManyQuestions() wire.Message {
 func (r *run) takenBack(q *serverQuestion) {
 	for _, in := range r.inputs.open {
 		if in.asker == q {
-			r.close(in)
+			r.close([]*input{in})
 			return
 		}
 	}

@@ -23,11 +23,11 @@ func (p *Proxy) call(req *Request) (cancel func(notice wire.Message)) {
 		tool, _ = wire.String(wire.Get(req.Message.Params(), "name"))
 		policy = p.opts.Policies.For(tool)
 	}
-	if state, ok := p.ownState(req); ok {
-		return p.retry(req, state)
-	}
 	if policy.Task == Required && !req.Tasks {
 		return refused(req, MissingTasks("Tool "+tool+" only runs as a task"))
+	}
+	if state, ok := p.ownState(req); ok {
+		return p.retry(req, state)
 	}
 	if !p.enter() {
 		return refused(req, wireError(errShutdown, upstream.NotDispatched))

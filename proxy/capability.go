@@ -41,6 +41,12 @@ func declares(capabilities []byte, path []string) bool {
 	return wire.IsObject(wire.Lookup(capabilities, path...))
 }
 
+// takes reports whether a caller declared what the server's request asks for.
+func takes(caller upstream.Caller, m wire.Message) bool {
+	path := needed(question(m))
+	return path != nil && declares(caller.Capabilities, path)
+}
+
 // refuseQuestion is what a client answers to a request that it did not declare
 // to take (revision 2025-11-25, Sampling, Elicitation and Roots, Error
 // Handling); nil if it did.

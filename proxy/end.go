@@ -57,8 +57,8 @@ func (r *run) leave(notice wire.Message) {
 	if r.hold != nil {
 		r.proxy.takeHold(r.hold.id)
 	}
+	r.withdraw(notice) // with it goes what was another call's question after all
 	r.inputs.decline()
-	r.withdraw(notice)
 	r.stop()
 }
 
@@ -68,7 +68,7 @@ func (r *run) leave(notice wire.Message) {
 func (r *run) giveUp(cause error) {
 	switch {
 	case r.task.ID != "" && !r.sent && errors.Is(cause, errShutdown):
-		r.proxy.forget(r.task.ID)
+		r.proxy.opts.Tasks.remove(r.task.ID)
 	case r.task.ID != "":
 		r.finish(abandoned(cause, r.outcome()))
 	case r.open:

@@ -52,6 +52,9 @@ func (r *run) lapse(id, why string) {
 	if r.hold == nil || r.hold.id != id || r.proxy.takeHold(id) == nil {
 		return
 	}
+	if !r.sent {
+		r.proxy.noteUnsent(id)
+	}
 	r.log.Warn().Bool("answered", r.hold.answer != nil).Str("reason", why).Msg("a call that waited for its client to come back is given up")
 	r.leave(wire.Notification("notifications/cancelled", wire.Set(nil, "reason", wire.Quote(why))))
 }
@@ -67,6 +70,13 @@ func (r *run) keepFor(h *hold, a answer) {
 // retry is a request that comes back to a call.
 func (p *Proxy) retry(req *Request, state string) (cancel func(wire.Message)) {
 	c, err := p.unseal(state, req)
+	if err == nil || err == errStateExpired {
+		if p.wasUnsent(c.Call) {
+			name, _ := wire.String(wire.Get(req.Message.Params(), "name"))
+			req.Reply(unapproved(name, "nobody has confirmed it in time").message)
+			return func(wire.Message) {}
+		}
+	}
 	if err != nil {
 		return refused(req, err)
 	}
@@ -157,6 +167,23 @@ func (p *Proxy) takeHold(id string) *run {
 		delete(p.held, id)
 	}
 	return r
+}
+
+// noteUnsent remembers the holds that ended before their calls were sent, for a
+// host that comes back too late: nothing was done.
+func (p *Proxy) noteUnsent(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.unsent) >= maxHolds {
+		clear(p.unsent)
+	}
+	p.unsent[id] = true
+}
+
+func (p *Proxy) wasUnsent(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.unsent[id]
 }
 
 func (p *Proxy) holds() map[string]*run {

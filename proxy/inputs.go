@@ -17,6 +17,7 @@ type input struct {
 	shown    bool   // by the task
 	asker    asker
 	timer    *time.Timer // nil until the host has been shown it
+	deadline time.Time   // set with it
 	withdraw func()      // from a host that was asked directly; nil for others
 }
 
@@ -85,6 +86,16 @@ func (i *inputs) without(some ...*input) (rest []*input) {
 	return rest
 }
 
+// dueAt are those whose time is over then.
+func (i *inputs) dueAt(now time.Time) (due []*input) {
+	for _, in := range i.open {
+		if in.timer != nil && !now.Before(in.deadline) {
+			due = append(due, in)
+		}
+	}
+	return due
+}
+
 func (i *inputs) isOpen(in *input) bool { return slices.Contains(i.open, in) }
 
 // end is for a question that is open no more: a host that was asked directly is
@@ -103,11 +114,13 @@ func inputRequests(open []*input) []byte {
 	if len(open) == 0 {
 		return nil
 	}
-	text := []byte("{}")
-	for _, in := range slices.Backward(open) {
-		text = wire.Prepend(text, in.key, in.request)
+	var text []byte
+	for _, in := range open {
+		text = append(append(append(text, ','), wire.Quote(in.key)...), ':')
+		text = append(text, in.request...)
 	}
-	return text
+	text[0] = '{'
+	return append(text, '}')
 }
 
 // matched are the open questions that responses answers, with the answers.

@@ -50,7 +50,7 @@ func TestQuestionsThatComeAsATaskEndsAreAnswered(t *testing.T) {
 					id := r.calls(deploy, asTask).task().ID
 					p := r.server.next()
 					settle()
-					run, a := r.proxy.runOf(id), curious{}
+					run, a := r.proxy.opts.Tasks.runOf(id), curious{}
 					var both sync.WaitGroup
 					both.Go(func() { time.Sleep(time.Until(r.task(id).CreatedAt.Add(time.Second))); a.asks(run) })
 					both.Go(func() { time.Sleep(time.Until(r.task(id).CreatedAt.Add(time.Second))); ends(r, p, id) })
@@ -104,7 +104,7 @@ func TestABurstOfQuestionsLeavesRoomForLaterOnes(t *testing.T) {
 		id := r.calls(deploy, asTask).task().ID
 		p := r.server.next()
 		settle()
-		run, a := r.proxy.runOf(id), curious{}
+		run, a := r.proxy.opts.Tasks.runOf(id), curious{}
 		for range 3 {
 			goOn := busy(run)
 			a.asks(run)

@@ -14,10 +14,13 @@ import (
 // wins, and whoever comes second is told so and dropped. The context is none
 // that could end with what ended the task.
 func (r *run) finish(o taskstate.Outcome) {
-	defer r.proxy.forget(r.task.ID)
-	task, err := r.proxy.opts.Store.Finish(context.Background(), r.task.ID, o)
+	defer r.proxy.opts.Tasks.remove(r.task.ID)
+	if o.StatusMessage == "" {
+		o.StatusMessage = r.remark
+	}
+	task, err := r.proxy.opts.Tasks.store.Finish(context.Background(), r.task.ID, o)
 	if errors.Is(err, taskstate.ErrTooLarge) {
-		task, err = r.proxy.opts.Store.Finish(context.Background(), r.task.ID, failed(errOutcomeTooLarge(len(o.Payload))))
+		task, err = r.proxy.opts.Tasks.store.Finish(context.Background(), r.task.ID, failed(errOutcomeTooLarge(len(o.Payload))))
 	}
 	switch {
 	case errors.Is(err, taskstate.ErrFinished):
@@ -30,12 +33,6 @@ func (r *run) finish(o taskstate.Outcome) {
 		reason, _ := wire.String(wire.Lookup(o.Payload, "data", "reason"))
 		r.log.Info().Str("status", string(task.Status)).Str("reason", reason).Msg("task ended")
 	}
-}
-
-func (p *Proxy) forget(id string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.running, id)
 }
 
 // outcomeOf is what an answer makes of a task. A result completes it, also one

@@ -3,9 +3,18 @@ package proxy
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
+
+// presentNew shows questions that came in one go together.
+func (r *run) presentNew() {
+	if r.unpresented && r.isPending() && len(r.inputs.open) > 0 {
+		r.present()
+	}
+	r.unpresented = false
+}
 
 // present shows the open questions to the host, by the way that is open to it.
 // One that is away finds them when it comes back.
@@ -42,31 +51,42 @@ func (r *run) unshown() {
 func (r *run) setTimers() {
 	for _, in := range r.inputs.open {
 		if in.timer == nil {
-			in.timer = r.later(r.policy.inputTimeout(), func() { r.timedOut(in) })
+			in.deadline = time.Now().Add(r.policy.inputTimeout())
+			in.timer = r.later(r.policy.inputTimeout(), r.timedOut)
 		}
 	}
 }
 
-func (r *run) timedOut(in *input) {
-	if r.close(in) {
-		r.log.Warn().Str("question", in.key).Dur("input_timeout", r.policy.inputTimeout()).Msg("nobody has answered a question")
-		in.asker.unanswered(r, fmt.Sprintf("The client gave no answer within %v (input_timeout).", r.policy.inputTimeout()))
-		r.goOn()
+// timedOut ends all questions whose time is over: many may have come in one go.
+func (r *run) timedOut() {
+	over := r.inputs.dueAt(time.Now())
+	if !r.close(over) {
+		return
 	}
+	for _, in := range over {
+		r.remark = fmt.Sprintf("The question %s was not answered within %v (input_timeout), and counts as declined.", in.key, r.policy.inputTimeout())
+		r.log.Warn().Str("question", in.key).Dur("input_timeout", r.policy.inputTimeout()).Msg("nobody has answered a question")
+		if r.isPending() {
+			in.asker.unanswered(r, fmt.Sprintf("The client gave no answer within %v (input_timeout).", r.policy.inputTimeout()))
+		}
+	}
+	r.goOn()
 }
 
-// close takes a question away from the host. It is false where it was not open
-// any more.
-func (r *run) close(in *input) bool {
-	if !r.inputs.isOpen(in) {
+// close takes open questions away from the host. It is false where there is none,
+// or no task any more.
+func (r *run) close(some []*input) bool {
+	if len(some) == 0 {
 		return false
 	}
-	rest := r.inputs.without(in)
+	rest := r.inputs.without(some...)
 	if r.task.ID != "" && r.publish(rest) != nil && !r.isPending() {
-		return false // the task has ended, and everything was declined
+		return false // everything was declined
 	}
 	r.inputs.open = rest // even if the disk does not know yet
-	in.end()
+	for _, in := range some {
+		in.end()
+	}
 	return true
 }
 

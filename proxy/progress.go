@@ -35,7 +35,7 @@ func (r *run) aside(m wire.Message) {
 }
 
 func (r *run) touch(params []byte) {
-	r.proxy.opts.Store.Touch(r.task.ID, short(statusMessage(params)), progressMeta(params))
+	r.proxy.opts.Tasks.store.Touch(r.task.ID, short(statusMessage(params)), progressMeta(params))
 }
 
 // statusMessage puts progress in words: "3/10 linking", "55 % linking".

@@ -3,19 +3,20 @@ package proxy
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
-	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
 // Options is what a [Proxy] is made of.
 type Options struct {
-	// Store keeps the tasks. It is the caller's to close, after the proxy.
-	Store    *taskstate.Store
+	// Tasks are those of this process. All proxies that share a store share
+	// them, too.
+	Tasks    *Tasks
 	Policies Policies
 	// Upstream is how sessions with the server are made; [Proxy.Dial] adds
 	// the greeting and the handler of each.
@@ -26,8 +27,8 @@ type Options struct {
 	Log      zerolog.Logger
 }
 
-// Proxy is the core that all hosts of one process share. Its methods may be
-// called from any goroutine.
+// Proxy is the core that all hosts of one upstream server share. Its methods may
+// be called from any goroutine.
 type Proxy struct {
 	opts Options
 
@@ -36,9 +37,9 @@ type Proxy struct {
 	work sync.WaitGroup // the runs
 
 	mu      sync.Mutex
-	running map[string]*run // tasks at work in this process, by id
 	held    map[string]*run // by the id of the hold
 	kept    int             // bytes in them
+	unsent  map[string]bool // holds of calls that nobody confirmed in time
 	clients map[*upstream.Client]bool
 	closed  bool
 	drained bool // no host comes back any more
@@ -46,7 +47,7 @@ type Proxy struct {
 
 // New returns a proxy that does nothing yet. The caller must Close it.
 func New(opts Options) *Proxy {
-	p := &Proxy{opts: opts, running: map[string]*run{}, held: map[string]*run{}, clients: map[*upstream.Client]bool{}}
+	p := &Proxy{opts: opts, held: map[string]*run{}, unsent: map[string]bool{}, clients: map[*upstream.Client]bool{}}
 	p.ctx, p.stop = context.WithCancelCause(context.Background())
 	return p
 }
@@ -55,6 +56,7 @@ func New(opts Options) *Proxy {
 // request and ends with the proxy.
 func (p *Proxy) Dial(hello upstream.Hello, handler upstream.Handler) *upstream.Client {
 	opts := p.opts.Upstream
+	handler.Takes = takes
 	opts.Hello, opts.Handler = hello, handler
 	client := upstream.New(opts)
 	p.mu.Lock()
@@ -128,6 +130,20 @@ func (p *Proxy) Drain(ctx context.Context) {
 	case <-done:
 	case <-ctx.Done():
 	}
+}
+
+// PIDs are the process ids of the servers that run.
+func (p *Proxy) PIDs() []int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pids := []int{}
+	for c := range p.clients {
+		if pid := c.PID(); pid != 0 {
+			pids = append(pids, pid)
+		}
+	}
+	slices.Sort(pids)
+	return pids
 }
 
 // Close records the tasks that still run as failed, ends the sessions and

@@ -160,7 +160,7 @@ func TestAQuestionThatIsTooLargeLeavesNoOtherBehind(t *testing.T) {
 		r := newRig(t, store, upstream.Initialize, inTask)
 		p, id := r.asksOne()
 		answers := make(chan wire.Message, 2)
-		r.proxy.runOf(id).ask(large, func(m wire.Message) { answers <- m })
+		r.proxy.opts.Tasks.runOf(id).ask(large, func(m wire.Message) { answers <- m })
 		settle()
 		task, answered := r.task(id), len(r.got())
 		if (task.Status == taskstate.InputRequired) != (answered == 0) || len(answers) != 1 {

@@ -44,7 +44,7 @@ func (r *rig) starts(policy Policy) {
 	if policy.TTL == 0 {
 		policy.TTL = never
 	}
-	r.proxy = New(Options{Store: r.store.Store, Policies: Policies{Default: policy}, Log: zerolog.New(io.Discard).Hook(r), Upstream: upstream.Options{
+	r.proxy = New(Options{Tasks: NewTasks(r.store.Store, zerolog.Nop()), Policies: Policies{Default: policy}, Log: zerolog.New(io.Discard).Hook(r), Upstream: upstream.Options{
 		URL: "http://127.0.0.1/mcp", Dial: r.pipes.dial,
 	}})
 	r.client = r.proxy.Dial(upstream.Hello{Era: r.era, Info: []byte(`{"name":"test"}`), Capabilities: []byte(everything)}, upstream.Handler{})

@@ -62,10 +62,11 @@ func (r *run) inputRequired(a answer) {
 	}
 	r.round = &round{state: state}
 	if isEmpty(requests) { // it only wants to be called again
-		r.later(againAfter, r.goOn)
+		r.later(r.again(), r.goOn)
 		return
 	}
 	r.rounds++
+	r.pause = 0
 	wire.Each(requests, func(key string, request []byte) {
 		method, _ := wire.String(wire.Get(request, "method"))
 		r.inputs.add(fmt.Sprintf("%d.%s", r.rounds, key), request, &roundInput{r.round, key, method})
@@ -86,9 +87,17 @@ func isEmpty(object []byte) bool {
 	return empty
 }
 
-// againAfter is how long a server is left alone that asked nothing but to be
-// called again.
-const againAfter = time.Second
+// again is how long a server is left alone that asks nothing but to be called
+// again: longer each time.
+func (r *run) again() time.Duration {
+	r.pause = min(max(2*r.pause, againFirst), againLast)
+	return r.pause
+}
+
+const (
+	againFirst = time.Second
+	againLast  = 30 * time.Second
+)
 
 // passes says that the host itself sees to the questions.
 func (r *run) passes() bool {

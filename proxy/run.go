@@ -50,18 +50,21 @@ type run struct {
 	waited bool        // the server is at work, and not to be silent for too long
 
 	// Of the run's goroutine, and of Handle before there is one.
-	up        *upstream.Request
-	threshold *time.Timer // of an open call that may become a task
-	maxRun    *time.Timer // of a task
-	republish *time.Timer // nil unless the disk has refused the task's questions
-	cleared   bool        // the call may be sent: nobody has to confirm it any more
-	recovered bool        // the task is an earlier process's
-	sent      bool        // the server may know of the call
-	heard     bool        // the server has got an answer to a question before the task
-	inputs    inputs
-	round     *round // of questions that came as a result; nil for none
-	rounds    int
-	hold      *hold // nil while nobody is expected back
+	up          *upstream.Request
+	threshold   *time.Timer // of an open call that may become a task
+	maxRun      *time.Timer // of a task
+	republish   *time.Timer // nil unless the disk has refused the task's questions
+	cleared     bool        // the call may be sent: nobody has to confirm it any more
+	recovered   bool        // the task is an earlier process's
+	sent        bool        // the server may know of the call
+	heard       bool        // the server has got an answer to a question before the task
+	inputs      inputs
+	unpresented bool   // there are inputs that the host has not been shown
+	round       *round // of questions that came as a result; nil for none
+	rounds      int
+	pause       time.Duration // before the call was last repeated without a question
+	hold        *hold         // nil while nobody is expected back
+	remark      string        // for the statusMessage of a task that completes
 
 	held *hold // the newest; under Proxy.mu
 }

@@ -16,7 +16,7 @@ import (
 // statePrefix tells a requestState of ours from a server's, which may stand
 // behind another proxy.
 func (p *Proxy) statePrefix() string {
-	mac := hmac.New(sha256.New, p.opts.Store.Secret())
+	mac := hmac.New(sha256.New, p.opts.Tasks.store.Secret())
 	mac.Write([]byte("prefix"))
 	return fmt.Sprintf("mcp-taskproxy.%x.", mac.Sum(nil)[:6])
 }
@@ -59,6 +59,8 @@ func (p *Proxy) unseal(state string, req *Request) (c claims, err *wire.Error) {
 	text, err1 := base64.RawURLEncoding.Strict().DecodeString(head)
 	mac, err2 := base64.RawURLEncoding.Strict().DecodeString(tail)
 	switch {
+	case strings.ContainsAny(state, "\r\n"): // which the decoder does not mind
+		return c, errStateForged
 	case err1 != nil || err2 != nil || !hmac.Equal(mac, p.sign(text, req)) || json.Unmarshal(text, &c) != nil:
 		return c, errStateForged
 	case time.Now().UnixMilli() >= c.Expires:
@@ -68,7 +70,7 @@ func (p *Proxy) unseal(state string, req *Request) (c claims, err *wire.Error) {
 }
 
 func (p *Proxy) sign(text []byte, req *Request) []byte {
-	mac := hmac.New(sha256.New, p.opts.Store.Secret())
+	mac := hmac.New(sha256.New, p.opts.Tasks.store.Secret())
 	for _, part := range [][]byte{text, []byte(req.Owner), []byte(req.Message.Method()), salient(req.Message.Params())} {
 		fmt.Fprintf(mac, "%d:%s", len(part), part)
 	}

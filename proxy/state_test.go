@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
 )
@@ -31,6 +33,8 @@ func TestRequestStateIsBoundToItsRequest(t *testing.T) {
 		"cut":               {head, first, errStateForged},
 		"no base64":         {"!.!", first, errStateForged},
 		"empty":             {"", first, errStateForged},
+		"line end behind":   {state + "\n", first, errStateForged},
+		"line end inside":   {head[:4] + "\r\n" + head[4:] + "." + mac, first, errStateForged},
 	} {
 		got, err := p.unseal(c.state, c.req)
 		if err != c.want || err == nil && got.Call != "C" {
@@ -58,7 +62,7 @@ func newTestProxy(t *testing.T) *Proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := New(Options{Store: store})
+	p := New(Options{Tasks: NewTasks(store, zerolog.Nop())})
 	t.Cleanup(func() {
 		p.Close(t.Context())
 		if err := store.Close(); err != nil {

@@ -14,7 +14,7 @@ import (
 // the task is durable (Tasks extension, Task Creation). A host that cancelled
 // in the meantime gets no answer, and the task ends as cancelled.
 func (r *run) store(sent bool) bool {
-	task, err := r.proxy.opts.Store.Create(r.ctx, r.record(sent))
+	task, err := r.proxy.opts.Tasks.store.Create(r.ctx, r.record(sent))
 	if err != nil {
 		r.log.Error().Err(err).Msg("the call could not be stored as a task; it goes on without one")
 		return false
@@ -42,9 +42,7 @@ func (r *run) adopt(task taskstate.Task) {
 		r.touch(early)
 	}
 	r.log = r.log.With().Str("task", task.ID).Logger()
-	r.proxy.mu.Lock()
-	r.proxy.running[task.ID] = r
-	r.proxy.mu.Unlock()
+	r.proxy.opts.Tasks.add(r)
 	r.limit()
 }
 
@@ -89,7 +87,7 @@ func (r *run) aliveLocked() {
 func (r *run) start() {
 	r.connect(func(err error) {
 		if err == nil {
-			err = r.proxy.opts.Store.MarkDispatched(r.ctx, r.task.ID)
+			err = r.proxy.opts.Tasks.store.MarkDispatched(r.ctx, r.task.ID)
 		}
 		switch {
 		case r.ctx.Err() != nil: // which is for the loop to see to
@@ -106,13 +104,13 @@ func (r *run) start() {
 // write: a task that has ended meanwhile is asked nothing, and its run ends. What
 // the disk refuses is tried again.
 func (r *run) publish(open []*input) error {
-	err := r.proxy.opts.Store.SetInputs(context.Background(), r.task.ID, inputRequests(open))
+	err := r.proxy.opts.Tasks.store.SetInputs(context.Background(), r.task.ID, inputRequests(open))
 	switch {
 	case err == nil:
 		r.inputs.open = open
 		r.inputs.areShown()
 	case errors.Is(err, taskstate.ErrFinished):
-		r.proxy.forget(r.task.ID)
+		r.proxy.opts.Tasks.remove(r.task.ID)
 		r.leave(wire.Notification("notifications/cancelled", []byte(`{"reason":"the task has ended"}`)))
 	default:
 		r.log.Error().Err(err).Msg("the questions of a task could not be stored")

@@ -11,7 +11,7 @@ import (
 // Task returns an owner's task as it stands. Another owner's does not exist:
 // the error is taskstate.ErrNotFound.
 func (p *Proxy) Task(owner, id string) (taskstate.Task, error) {
-	task, err := p.opts.Store.Get(id)
+	task, err := p.opts.Tasks.store.Get(id)
 	if err == nil && task.Owner != owner {
 		err = taskstate.ErrNotFound
 	}
@@ -32,20 +32,14 @@ func (p *Proxy) CancelTask(owner, id string) error {
 }
 
 func (p *Proxy) cancel(id string) error {
-	_, err := p.opts.Store.Finish(context.Background(), id, abandoned(errCancelled, upstream.Unknown))
+	_, err := p.opts.Tasks.store.Finish(context.Background(), id, abandoned(errCancelled, upstream.Unknown))
 	if err != nil && !errors.Is(err, taskstate.ErrFinished) {
 		return err
 	}
-	if r := p.runOf(id); r != nil && err == nil {
+	if r := p.opts.Tasks.runOf(id); r != nil && err == nil {
 		r.end(errCancelled)
 	}
 	return nil
-}
-
-func (p *Proxy) runOf(id string) *run {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.running[id]
 }
 
 // UpdateTask takes a host's inputResponses: an object. It waits for the disk: the
@@ -57,7 +51,7 @@ func (p *Proxy) UpdateTask(owner, id string, responses []byte) error {
 	if _, err := p.Task(owner, id); err != nil {
 		return err
 	}
-	r, taken := p.runOf(id), make(chan error, 1)
+	r, taken := p.opts.Tasks.runOf(id), make(chan error, 1)
 	if r == nil || !r.post(func() { taken <- r.update(responses) }) {
 		return nil
 	}
@@ -74,6 +68,7 @@ func (p *Proxy) UpdateTask(owner, id string, responses []byte) error {
 func (r *run) update(responses []byte) error {
 	answers := r.inputs.match(responses)
 	if len(answers) == 0 {
+		r.log.Info().Int("open", len(r.inputs.open)).Msg("a client has answered nothing that is asked (unknown keys, or no objects): ignored")
 		return nil
 	}
 	if err := r.publish(r.inputs.without(inputsOf(answers)...)); err != nil {
@@ -92,5 +87,5 @@ func (p *Proxy) Watch(owner, id string) (*taskstate.Watch, error) {
 	if _, err := p.Task(owner, id); err != nil {
 		return nil, err
 	}
-	return p.opts.Store.Watch(id)
+	return p.opts.Tasks.store.Watch(id)
 }

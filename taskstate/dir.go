@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// prepareDir makes dir, or checks that the one that is there is a directory, is
+// PrepareDir makes dir, or checks that the one that is there is a directory, is
 // ours, and is closed to others: requests and outcomes lie in it in the clear.
-func prepareDir(dir string) error {
+func PrepareDir(dir string) error {
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return makeDir(dir)

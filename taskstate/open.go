@@ -18,7 +18,7 @@ const formatVersion = "1"
 // openStore opens the database and reads what ran when it was last closed or
 // its process died. No goroutine of ours runs yet.
 func openStore(ctx context.Context, dir string, o Options) (*Store, error) {
-	if err := prepareDir(dir); err != nil {
+	if err := PrepareDir(dir); err != nil {
 		return nil, err
 	}
 	s := newStore(dir, o)

@@ -14,7 +14,10 @@ var binaries string
 
 const goSDK = "github.com/modelcontextprotocol/go-sdk/conformance/"
 
+// TestMain has the proxy be one process, also where the host is on stdio: nothing
+// is to outlive a test.
 func TestMain(m *testing.M) {
+	_ = os.Setenv("MCP_TASKPROXY_DETACH", "never") // the name is a good one
 	dir, err := os.MkdirTemp("", "taskproxy-conformance-")
 	if err == nil {
 		binaries = dir

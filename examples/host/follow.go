@@ -26,7 +26,7 @@ type toolResult struct {
 	Content []struct{ Text string }
 }
 
-// callBuild calls the slow tool and follows the task, if it becomes one.
+// callBuild calls the slow tool and, if it becomes a task, sees it at work.
 func callBuild(ctx context.Context, c *client, seconds float64) (id string, err error) {
 	args := map[string]any{"target": "app", "seconds": seconds}
 	say("calling build, which takes %gs", seconds)
@@ -45,11 +45,15 @@ func callBuild(ctx context.Context, c *client, seconds float64) (id string, err 
 		return "", err
 	}
 	say("it takes longer; the call is now task %s, %s", t.TaskID, t.Status)
-	return t.TaskID, follow(ctx, c, t.TaskID)
+	return t.TaskID, follow(ctx, c, t.TaskID, atWork)
 }
 
-// follow polls at the pace that the server asks for, until the task has ended.
-func follow(ctx context.Context, c *client, id string) error {
+func toTheEnd(task) bool { return false }
+func atWork(t task) bool { return t.StatusMessage != "" }
+
+// follow polls at the pace that the server asks for, until the task has ended or
+// enough is seen of it.
+func follow(ctx context.Context, c *client, id string, enough func(task) bool) error {
 	shown := ""
 	for {
 		raw, err := c.request(ctx, "tasks/get", map[string]any{"taskId": id})
@@ -66,6 +70,9 @@ func follow(ctx context.Context, c *client, id string) error {
 		if line := t.StatusMessage; line != shown {
 			say("  %s: %s", t.Status, line)
 			shown = line
+		}
+		if enough(t) {
+			return nil
 		}
 		if err := wait(ctx, time.Duration(t.PollIntervalMs)*time.Millisecond); err != nil {
 			return err

@@ -4,10 +4,11 @@
 //
 //	go run ./examples/host
 //
-// builds the proxy and examples/slowserver, calls build, follows the task to
-// its result, ends the proxy, starts it again and collects the result once
-// more by its id. With -state-dir the tasks are kept, and -task collects one
-// of an earlier run:
+// builds the proxy and examples/slowserver, calls build, and ends its proxy in
+// the middle of the work, as a host does whose window is closed. Then it starts
+// the proxy again, as the next window does, and follows the task to its result by
+// its id. With -state-dir the tasks are kept, and -task collects one of an
+// earlier run:
 //
 //	go run ./examples/host -state-dir /tmp/tasks
 //	go run ./examples/host -state-dir /tmp/tasks -task ID
@@ -20,8 +21,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -58,15 +61,18 @@ func demo(ctx context.Context, o options) error {
 		return err
 	}
 	if o.task != "" {
-		return withProxy(o, func(c *client) error { return follow(ctx, c, o.task) })
+		return withProxy(o, func(c *client) error { return follow(ctx, c, o.task, toTheEnd) })
+	}
+	if strings.HasPrefix(o.stateDir, dir) {
+		defer stopRunner(o)
 	}
 	id := ""
 	err = withProxy(o, func(c *client) (err error) { id, err = callBuild(ctx, c, o.seconds); return err })
 	if err != nil || id == "" {
 		return err
 	}
-	say("the proxy is gone; starting it again, on %s, to collect the result by its id", o.stateDir)
-	return withProxy(o, func(c *client) error { return follow(ctx, c, id) })
+	say("this window is closed in the middle of it; opening the next one, on %s", o.stateDir)
+	return withProxy(o, func(c *client) error { return follow(ctx, c, id, toTheEnd) })
 }
 
 // prepare builds what no flag named.
@@ -90,6 +96,14 @@ func withProxy(o options, use func(*client) error) error {
 	}
 	defer c.close()
 	return use(c)
+}
+
+// stopRunner spares the temporary directory the seconds for which the runner
+// waits for another window.
+func stopRunner(o options) {
+	if out, err := exec.Command(o.proxy, "stop", "--state-dir", o.stateDir).CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "host: %v\n%s", err, out)
+	}
 }
 
 var began = time.Now()

@@ -32,7 +32,7 @@ func served(t *testing.T, opts HTTPOptions) edgeServer {
 		t.Fatal(err)
 	}
 	core := proxy.New(proxy.Options{
-		Store: store, Log: zerolog.Nop(), Policies: proxy.Policies{Default: proxy.Policy{Task: proxy.Never}},
+		Tasks: proxy.NewTasks(store, zerolog.Nop()), Log: zerolog.Nop(), Policies: proxy.Policies{Default: proxy.Policy{Task: proxy.Never}},
 		Upstream: upstream.Options{Command: upstream.Command{Args: []string{os.Args[0]}, Env: append(os.Environ(), childMode+"=1")}, Log: zerolog.Nop()},
 	})
 	opts.Options = Options{Proxy: core, Version: "test", Log: zerolog.Nop()}

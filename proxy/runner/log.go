@@ -21,11 +21,16 @@ func NewLog(file *os.File, level string) (log zerolog.Logger, flush func()) {
 	if info, err := file.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
 		out = zerolog.ConsoleWriter{Out: file, TimeFormat: time.TimeOnly}
 	}
+	return NewLogOn(out, level)
+}
+
+// NewLogOn is NewLog for what is no terminal.
+func NewLogOn(out io.Writer, level string) (log zerolog.Logger, flush func()) {
 	least, err := zerolog.ParseLevel(level)
 	if err != nil {
 		least = zerolog.InfoLevel
 	}
-	lines := diode.NewWriter(out, keptLines, 0, nil)
+	lines := diode.NewWriter(struct{ io.Writer }{out}, keptLines, 0, nil) // which would close what can be closed
 	return zerolog.New(lines).Level(least).With().Timestamp().Logger(), func() { closeSoon(lines) }
 }
 

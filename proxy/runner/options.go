@@ -11,9 +11,9 @@ import (
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
-// Options is all that a run needs to know.
-type Options struct {
-	StateDir string
+// Server is an upstream server and how its calls are treated: plain data, which
+// a front hands over to its runner.
+type Server struct {
 	Policies proxy.Policies
 	// Upstream is the server as a child process, unless URL names one that
 	// runs elsewhere and is spoken to over HTTP.
@@ -30,10 +30,22 @@ type Options struct {
 	// Era overrides the order in which the upstream server's eras are tried;
 	// nil follows the host.
 	Era *upstream.Era
+	// Identity tells this upstream server from others that use the same state
+	// directory.
+	Identity string
+	// MessageBytes limits one message in either direction.
+	MessageBytes int
+	// LogLevel is the least severe that is logged, as zerolog names it.
+	LogLevel    string
+	LogPayloads bool
+}
+
+// Options is all that a run needs to know.
+type Options struct {
+	Server
+	StateDir string
 	// Node stands in front of the ids of tasks and sessions; empty for none.
 	Node string
-	// Identity tells this upstream server from others that use the StateDir.
-	Identity string
 	// Listen, if not nil, serves hosts over HTTP; else there is one host, on
 	// In and Out.
 	Listen *Listen
@@ -41,12 +53,9 @@ type Options struct {
 	Out    io.Writer
 	// Stderr takes the server's standard error.
 	Stderr io.Writer
-	// MessageBytes limits one message in either direction.
-	MessageBytes int
 	// Version is this program's own.
-	Version     string
-	Log         zerolog.Logger
-	LogPayloads bool
+	Version string
+	Log     zerolog.Logger
 }
 
 // Listen is where and for whom hosts are served over HTTP.

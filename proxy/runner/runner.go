@@ -3,8 +3,16 @@
 // the server left behind, the store.
 //
 // [Run] does so in one process, for one host on standard input and output or
-// for any number over HTTP. A runner that outlives its hosts is built of the
-// same parts.
+// for any number over HTTP.
+//
+// Tasks are to outlive the host that made them, and a store belongs to one
+// process, while hosts start one for each window. So a process on standard input
+// and output is a [Front], as a rule: it only relays bytes to the one runner of
+// its state directory, which it starts if there is none ([Serve]). The runner has
+// the store and, for each front, a session (session.go): a core of its own with
+// an upstream server of its own. A session ends when its front is gone and its
+// tasks are done; the runner, when it has had no session for a moment. What they
+// say to each other is in greeting.go.
 package runner
 
 import (
@@ -24,6 +32,7 @@ import (
 // they closed its input.
 const (
 	lockWait   = 10 * time.Second        // for a process that is just leaving the state directory
+	runnerWait = 30 * time.Second        // for a runner that is, with all its sessions
 	callGrace  = time.Second             // for calls that are waited for when the host is gone
 	taskGrace  = 3 * time.Second         // for tasks, after that
 	closeGrace = 1500 * time.Millisecond // for the server to leave by itself
@@ -61,20 +70,33 @@ func runStdio(ctx context.Context, opts Options) error {
 
 // withCore opens the store and makes the core on it.
 func withCore(ctx context.Context, opts Options, use func(*proxy.Proxy) error) error {
+	if err := refuseBesideRunner(opts.StateDir, opts.Version); err != nil {
+		return err
+	}
 	defer upstream.AdoptOrphans(opts.Log)()
-	store, err := taskstate.Open(ctx, opts.StateDir, &taskstate.Options{Log: opts.Log, LockWait: lockWait, Node: opts.Node})
+	store, err := openStore(ctx, ServeOptions{StateDir: opts.StateDir, Node: opts.Node, Log: opts.Log}, lockWait)
 	if err != nil {
 		return err
 	}
-	opts.Log.Info().Str("state_dir", opts.StateDir).Msg("the task store is open")
-	core := proxy.New(proxy.Options{
-		Store: store, Policies: opts.Policies, Identity: opts.Identity, Log: opts.Log,
+	return errors.Join(use(newCore(opts, proxy.NewTasks(store, opts.Log))), store.Close())
+}
+
+func openStore(ctx context.Context, opts ServeOptions, wait time.Duration) (*taskstate.Store, error) {
+	store, err := taskstate.Open(ctx, opts.StateDir, &taskstate.Options{Log: opts.Log, LockWait: wait, Node: opts.Node})
+	if err == nil {
+		opts.Log.Info().Str("state_dir", opts.StateDir).Msg("the task store is open")
+	}
+	return store, err
+}
+
+func newCore(opts Options, tasks *proxy.Tasks) *proxy.Proxy {
+	return proxy.New(proxy.Options{
+		Tasks: tasks, Policies: opts.Policies, Identity: opts.Identity, Log: opts.Log,
 		Upstream: upstream.Options{
 			Command: opts.Upstream, URL: opts.URL, Header: opts.Header, Stderr: opts.Stderr,
 			MessageBytes: opts.MessageBytes, Log: opts.Log, LogPayloads: opts.LogPayloads,
 		},
 	})
-	return errors.Join(use(core), store.Close())
 }
 
 // lead runs the core behind an edge, from the first task to the last. What is
@@ -86,12 +108,17 @@ func lead(ctx, patience context.Context, e edge, core *proxy.Proxy, log zerolog.
 	within(patience, taskGrace, core.Drain)
 	within(context.Background(), callGrace, e.close)
 	within(context.Background(), closeGrace, core.Close)
+	sweep(log)
+	return err
+}
+
+// sweep ends what servers have left behind. It comes after all of them.
+func sweep(log zerolog.Logger) {
 	within(context.Background(), closeGrace, func(ctx context.Context) {
 		if err := upstream.KillOrphans(ctx, log); err != nil {
 			log.Warn().Err(err).Msg("processes of the server may be left")
 		}
 	})
-	return err
 }
 
 func within(parent context.Context, d time.Duration, step func(context.Context)) {

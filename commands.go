@@ -1,0 +1,158 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	"gopkg.in/natefinch/lumberjack.v2"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/config"
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/runner"
+)
+
+func stateDirFlag() []cli.Flag {
+	return []cli.Flag{&cli.StringFlag{Name: "state-dir", Usage: "look at the runner of `DIR` only, wherever that is [" + variable("state-dir") + "]"}}
+}
+
+func psCommand(command []string) *cli.Command {
+	return &cli.Command{
+		Name: "ps", Usage: "show runners, their windows and servers, and the tasks that run", HideHelpCommand: true,
+		Flags: stateDirFlag(), OnUsageError: usageError,
+		Action: func(c *cli.Context) error {
+			all, err := runners(c, command)
+			if len(all) == 0 {
+				fmt.Fprintln(os.Stderr, "mcp-taskproxy: nothing runs")
+			}
+			return errors.Join(err, show(os.Stdout, all))
+		},
+	}
+}
+
+func stopCommand(command []string) *cli.Command {
+	return &cli.Command{
+		Name: "stop", Usage: "end runners: what still runs has some seconds, and is recorded as failed then", HideHelpCommand: true,
+		Flags: stateDirFlag(), OnUsageError: usageError,
+		Action: func(c *cli.Context) error {
+			all, err := runners(c, command)
+			for _, status := range all {
+				stopped, stopErr := runner.Stop(c.Context, status.StateDir, release())
+				if err = errors.Join(err, stopErr); stopped && stopErr == nil {
+					fmt.Fprintf(os.Stderr, "mcp-taskproxy: stopped the runner of %s (process %d)\n", status.StateDir, status.PID)
+				}
+			}
+			if len(all) == 0 {
+				fmt.Fprintln(os.Stderr, "mcp-taskproxy: nothing runs")
+			}
+			return err
+		},
+	}
+}
+
+// runners asks those of the default directories, or of the one that is named.
+func runners(c *cli.Context, command []string) (all []runner.Status, err error) {
+	dirs, err := stateDirs(c, command)
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range dirs {
+		status, askErr := runner.Ask(dir, release())
+		if askErr != nil {
+			err = errors.Join(err, wrong("%s: %v", dir, askErr))
+		} else if status != nil {
+			all = append(all, *status)
+		}
+	}
+	return all, err
+}
+
+func stateDirs(c *cli.Context, command []string) ([]string, error) {
+	if words := append(c.Args().Slice(), command...); len(words) > 0 {
+		return nil, wrong("%q is not expected here; name a runner by its --state-dir", words[0])
+	}
+	dir := ""
+	for _, ctx := range c.Lineage() { // it may stand before the command, too
+		if ctx.App != nil && dir == "" {
+			if err := override(ctx, "state-dir", &dir, parsePath); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if dir != "" {
+		dir, err := filepath.Abs(dir)
+		return []string{dir}, err
+	}
+	root, err := config.StateRoot()
+	if err != nil {
+		return nil, wrong("%v", err)
+	}
+	return runner.Dirs(root), nil
+}
+
+// show is the one thing that is written to standard output beside the protocol:
+// it was asked for.
+func show(out io.Writer, all []runner.Status) error {
+	for _, status := range all {
+		fmt.Fprintf(out, "runner %d, version %s, since %s, %s\n", status.PID, status.Version, clock(status.Since), status.StateDir)
+		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		for _, s := range status.Sessions {
+			fmt.Fprintf(table, "  %s\t%s\tserver %v\tsince %s\n", window(s), s.Program, s.Upstreams, clock(s.Since))
+		}
+		for _, t := range status.Tasks {
+			fmt.Fprintf(table, "  task %s\t%q\t%s %q\tsince %s\n", t.ID, t.Tool, t.Status, t.Message, clock(t.Since))
+		}
+		if err := table.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func window(s runner.SessionStatus) string {
+	if s.Front == 0 {
+		return "window gone"
+	}
+	return fmt.Sprintf("window %d", s.Front)
+}
+
+func clock(t time.Time) string { return t.Local().Format(time.DateTime) }
+
+// runnerCommand is what a front starts. It starts itself once more and ends, so
+// that the runner is nobody's child.
+func runnerCommand() *cli.Command {
+	return &cli.Command{
+		Name: "runner", Hidden: true, HideHelpCommand: true,
+		Flags: []cli.Flag{&cli.StringFlag{Name: "state-dir", Required: true}, &cli.StringFlag{Name: "node"}, &cli.BoolFlag{Name: "forked"}},
+		Action: func(c *cli.Context) error {
+			if !c.Bool("forked") {
+				return runner.Fork([]string{"runner", "--forked", "--state-dir", c.String("state-dir"), "--node", c.String("node")})
+			}
+			return serveRunner(c)
+		},
+	}
+}
+
+// The runner's log takes a megabyte, twice. What a session manager sends besides
+// SIGTERM must not cut the graces short.
+func serveRunner(c *cli.Context) error {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	sink := &lumberjack.Logger{Filename: runner.LogPath(c.String("state-dir")), MaxSize: 1, MaxBackups: 1}
+	defer sink.Close()
+	log, flush := runner.NewLogOn(sink, "info")
+	defer flush()
+	err := runner.Serve(c.Context, runner.ServeOptions{
+		StateDir: c.String("state-dir"), Node: c.String("node"), Version: release(),
+		Log: log, Sink: sink, Ready: runner.Report,
+	})
+	if err != nil {
+		log.Error().Err(err).Msg("the runner has ended")
+	}
+	return err
+}

@@ -1,0 +1,38 @@
+package runner
+
+import (
+	"io"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// FrontOptions is what a front needs to know.
+type FrontOptions struct {
+	Server   // what its host is to be served
+	StateDir string
+	Node     string
+	Version  string
+	// Start is the command that starts a runner; see [Starter].
+	Start  []string
+	In     io.Reader
+	Out    io.Writer
+	Stderr io.Writer
+}
+
+// ServeOptions is what a runner needs to know before its first front.
+type ServeOptions struct {
+	StateDir string
+	Node     string
+	Version  string
+	// Log is the runner's own, and Sink where it goes: what sessions have to
+	// say without a front goes there, too.
+	Log  zerolog.Logger
+	Sink io.Writer
+	// Ready is called once: with nil when fronts can connect, or with why they
+	// cannot.
+	Ready func(error)
+	// Idle is how long a runner without a session waits for the next one; 0
+	// means 3 s.
+	Idle time.Duration
+}
