@@ -18,15 +18,16 @@ type transport struct {
 	// detached says that the host's process is a front, and the proxy's work is
 	// done by a runner.
 	detached bool
+	short    bool // also with -short
 }
 
 var transports = []transport{
-	{name: "proxied"},
-	{name: "forwarded", detached: true},
+	{name: "proxied", short: true},
+	{name: "forwarded", detached: true, sparse: true},
 	{name: "host over http", http: true},
 	{name: "server over http", server: startModernFront},
 	{name: "server over sse", server: startSSEFront, sparse: true},
-	{name: "both over http", http: true, server: startModernFront, sparse: true},
+	{name: "both over http", short: true, http: true, server: startModernFront, sparse: true},
 	{name: "http and sse", http: true, server: startSSEFront, sparse: true},
 }
 
@@ -47,7 +48,10 @@ func TestConversations(t *testing.T) {
 		c := readConversation(t, path)
 		name := filepath.ToSlash(path[len("testdata")+1 : len(path)-len(".txtar")])
 		for _, way := range transports {
-			if !way.sparse || c.Pairs && (c.Server[0] == "legacy" || way.name == "both over http") {
+			if testing.Short() && !way.short {
+				continue // the whole is played without the race detector
+			}
+			if !way.sparse || c.Pairs && (c.Server[0] == "legacy" || way.detached || way.name == "both over http") {
 				t.Run(way.name+"/"+name, func(t *testing.T) { playProxied(t, c, way) })
 			}
 		}
