@@ -2,7 +2,6 @@ package runner
 
 import (
 	"io"
-	"time"
 
 	"github.com/rs/zerolog"
 )
@@ -13,7 +12,9 @@ type FrontOptions struct {
 	StateDir string
 	Node     string
 	Version  string
-	// Start is the command that starts a runner; see [Starter].
+	// Start is a program and the first arguments of a command that starts a
+	// runner: with --state-dir and --node it calls [Serve], in a session of its
+	// own, and [Report] when that is ready.
 	Start  []string
 	In     io.Reader
 	Out    io.Writer
@@ -32,7 +33,4 @@ type ServeOptions struct {
 	// Ready is called once: with nil when fronts can connect, or with why they
 	// cannot.
 	Ready func(error)
-	// Idle is how long a runner without a session waits for the next one; 0
-	// means 3 s.
-	Idle time.Duration
 }

@@ -153,9 +153,9 @@ func (f *front) connect(ctx context.Context) error {
 		return err
 	}
 	f.opts.StateDir = dir
-	starter := Starter{StateDir: dir, Node: f.opts.Node, Command: f.opts.Start}
+	found := starter{StateDir: dir, Node: f.opts.Node, Command: f.opts.Start}
 	for range connectTries {
-		err = starter.reach(ctx, f.greet)
+		err = found.reach(ctx, f.greet)
 		var lost *lostError
 		if !errors.As(err, &lost) {
 			return err

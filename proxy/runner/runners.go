@@ -46,7 +46,7 @@ func Stop(ctx context.Context, dir, version string) (bool, error) {
 
 // want connects; conn is nil if there is no runner.
 func want(dir string, g greeting) (welcome, net.Conn, error) {
-	conn, err := Starter{StateDir: dir}.dial()
+	conn, err := starter{StateDir: dir}.dial()
 	if err != nil {
 		return welcome{}, nil, ignoreAbsent(err)
 	}

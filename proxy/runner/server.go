@@ -36,12 +36,12 @@ type runner struct {
 	idle     *time.Timer
 }
 
+// idleFor is how long a runner without a session waits for the next one.
+const idleFor = 3 * time.Second
+
 // Serve runs the runner of a state directory until it has been idle for a while
 // or ctx ends. Whoever starts it holds the directory's start lock until Ready.
 func Serve(ctx context.Context, opts ServeOptions) error {
-	if opts.Idle == 0 {
-		opts.Idle = 3 * time.Second
-	}
 	defer upstream.AdoptOrphans(opts.Log)()
 	store, err := openStore(ctx, opts, runnerWait)
 	if err != nil {
@@ -80,7 +80,7 @@ func newRunner(ctx context.Context, opts ServeOptions, store *taskstate.Store) (
 	rn.changed = sync.NewCond(&rn.mu)
 	rn.ctx, rn.stop = context.WithCancel(ctx)
 	context.AfterFunc(rn.ctx, func() { _ = listener.Close() }) // which takes the socket away
-	rn.idle = time.AfterFunc(opts.Idle, rn.leave)
+	rn.idle = time.AfterFunc(idleFor, rn.leave)
 	return rn, os.Chmod(path, 0o600)
 }
 
@@ -89,7 +89,7 @@ func newRunner(ctx context.Context, opts ServeOptions, store *taskstate.Store) (
 func (rn *runner) leave() {
 	rn.mu.Lock()
 	defer rn.mu.Unlock()
-	switch left := rn.opts.Idle - time.Since(rn.used); {
+	switch left := idleFor - time.Since(rn.used); {
 	case rn.busy > 0: // whoever is the last sets the clock
 	case left > 0:
 		rn.idle.Reset(left)
@@ -113,7 +113,7 @@ func (rn *runner) exit(used bool) {
 		rn.used = time.Now()
 	}
 	if rn.busy--; rn.busy == 0 {
-		rn.idle.Reset(max(rn.opts.Idle-time.Since(rn.used), 0))
+		rn.idle.Reset(max(idleFor-time.Since(rn.used), 0))
 	}
 }
 

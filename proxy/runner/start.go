@@ -19,8 +19,8 @@ import (
 	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
 )
 
-// Starter finds the runner of a state directory, and starts it if need be.
-type Starter struct {
+// starter finds the runner of a state directory, and starts it if need be.
+type starter struct {
 	StateDir string // absolute
 	Node     string
 	// Command is the program and the first arguments of a command that calls
@@ -45,7 +45,7 @@ func lockPath(dir string) string { return filepath.Join(dir, "runner.lock") }
 
 // reach has use called with a way to a runner. Where there is none, one is
 // started, under a lock, so that of many who come at once one does so.
-func (s Starter) reach(ctx context.Context, use func(dial func() (*net.UnixConn, error)) error) error {
+func (s starter) reach(ctx context.Context, use func(dial func() (*net.UnixConn, error)) error) error {
 	if err := s.checkDir(); err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func isAbsent(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ECONNREFUSED) || errors.As(err, &lost)
 }
 
-func (s Starter) dial() (*net.UnixConn, error) {
+func (s starter) dial() (*net.UnixConn, error) {
 	return net.DialUnix("unix", nil, &net.UnixAddr{Name: socketPath(s.StateDir), Net: "unix"})
 }
 
@@ -85,7 +85,7 @@ const maxSocketPath = 103
 
 // checkDir makes the directory, or makes sure that nobody else can have put a
 // socket there.
-func (s Starter) checkDir() error {
+func (s starter) checkDir() error {
 	if path := socketPath(s.StateDir); len(path) > maxSocketPath {
 		return fmt.Errorf("%s is too long for a socket (%d bytes, %d at most): choose a shorter --state-dir, or --detach never", path, len(path), maxSocketPath)
 	}
@@ -99,7 +99,7 @@ func (s Starter) checkDir() error {
 const lockEvery = 20 * time.Millisecond
 
 // lock waits for others who are starting a runner.
-func (s Starter) lock(ctx context.Context) (*os.File, error) {
+func (s starter) lock(ctx context.Context) (*os.File, error) {
 	file, err := os.OpenFile(lockPath(s.StateDir), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (s Starter) lock(ctx context.Context) (*os.File, error) {
 }
 
 // start runs the command and waits until the runner is ready.
-func (s Starter) start(ctx context.Context, lock *os.File) error {
+func (s starter) start(ctx context.Context, lock *os.File) error {
 	log, err := os.OpenFile(LogPath(s.StateDir), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ func readReady(r io.Reader, log string) error {
 	return nil
 }
 
-// Report is what Ready of [ServeOptions] does in the command of a [Starter].
+// Report is what Ready of [ServeOptions] does in the command of a [starter].
 func Report(failure error) {
 	report, lock := os.NewFile(readyFD, "ready"), os.NewFile(lockFD, "lock")
 	defer lock.Close()
