@@ -1,0 +1,102 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// everythingAsks are the tools of the published server that ask, each with an
+// answer and with what the tool makes of it.
+var everythingAsks = []struct{ tool, arguments, kind, method, answer, want string }{
+	{"trigger-elicitation-request", `{}`, "elicitation", "elicitation/create", `{"action":"accept","content":{"name":"é"}}`, "- Name: é"},
+	{"trigger-sampling-request", `{"prompt":"p"}`, "sampling", "sampling/createMessage", `{"role":"assistant","content":{"type":"text","text":"sampled é"},"model":"m"}`, "sampled é"},
+	{"get-roots-list", `{}`, "roots", "roots/list", `{"roots":[{"uri":"file:///tmp/é","name":"x"}]}`, "file:///tmp/é"},
+}
+
+// The server is of the initialize era; hosts are of either, on every pairing of
+// transports.
+func TestNPMEverythingAsksOnEveryPairing(t *testing.T) {
+	for _, way := range transports {
+		for host, asks := range map[string]func(*host, int){"task": askedInTask, "call": askedByCall, "initialize": askedDirectly} {
+			if testing.Short() && !way.short {
+				continue
+			}
+			t.Run(way.name+"/"+host, func(t *testing.T) {
+				t.Parallel()
+				h := startEverything(t, way)
+				if host == "initialize" {
+					opensAsking(h)
+				}
+				for i := range everythingAsks {
+					asks(h, i)
+				}
+				h.stop()
+			})
+		}
+	}
+}
+
+func startEverything(t *testing.T, way transport) *host {
+	t.Helper()
+	p := &proxied{Upstream: npmServer(t, "server-everything"), StateDir: t.TempDir(), Flags: []string{"--after", "1h"}}
+	if way.server != nil {
+		p.URL, p.Host.Apart = way.server(t, p.Upstream), true
+	}
+	if way.detached {
+		p.detached(t)
+	}
+	if way.http {
+		return p.startHTTP(t)
+	}
+	return p.start(t)
+}
+
+func askedInTask(h *host, n int) {
+	h.t.Helper()
+	a := everythingAsks[n]
+	id := taskOf(h.t, h.ask(both.toolCall(h.freshID(), a.tool, a.arguments)))
+	pollTask(h, id, func(m message) bool { return len(m.asked()) == 1 })
+	h.update(id, fmt.Sprintf(`{"%s-1":%s}`, a.kind, a.answer))
+	wantSaid(h, finishTask(h, id, "completed"), a.want)
+}
+
+func askedByCall(h *host, n int) {
+	h.t.Helper()
+	a := everythingAsks[n]
+	m := h.ask(answers.toolCall(h.freshID(), a.tool, a.arguments))
+	retry := fmt.Sprintf(`{"name":%q,"arguments":%s,"requestState":%s,"inputResponses":{"%s-1":%s}}`, a.tool, a.arguments, m.state(h.t), a.kind, a.answer)
+	wantSaid(h, h.ask(answers.request(h.freshID(), "tools/call", retry)), a.want)
+}
+
+// askedDirectly leaves out what the server asks on its own: it has asked for the
+// roots when it was greeted.
+func askedDirectly(h *host, n int) {
+	h.t.Helper()
+	a, id := everythingAsks[n], h.freshID()
+	h.send(toolCall(id, a.tool, a.arguments))
+	if a.kind != "roots" {
+		answerQuestion(h, a.method, a.answer)
+	}
+	wantSaid(h, h.response(id), a.want)
+}
+
+func opensAsking(h *host) {
+	h.t.Helper()
+	h.ask(request("0", "initialize", `{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{},"sampling":{},"roots":{}},"clientInfo":{"name":"e2e","version":"1"}}`))
+	h.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	answerQuestion(h, "roots/list", everythingAsks[2].answer)
+}
+
+func answerQuestion(h *host, method, answer string) {
+	h.t.Helper()
+	q := h.take("the question "+method, func(m message) bool { return m.Method == method })
+	h.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, q.ID, answer))
+}
+
+func wantSaid(h *host, m message, want string) {
+	h.t.Helper()
+	if !strings.Contains(m.Raw, want) {
+		h.t.Errorf("the tool answered %s, without %q", cut(m.Raw), want)
+	}
+}
