@@ -50,7 +50,8 @@ type flight struct {
 	key    string
 	send   func(response wire.Message)
 	cancel canceller
-	over   bool // answered or cancelled
+	notice *wire.Message // the host cancelled before cancel was known
+	over   bool          // answered or cancelled
 }
 
 func newInflight() *inflight {
@@ -68,11 +69,16 @@ func (f *inflight) begin(id []byte, send func(response wire.Message)) *flight {
 	return fl
 }
 
-// cancellable completes what begin noted.
+// cancellable completes what begin noted. The host may have cancelled already:
+// over HTTP its notice comes on a connection of its own.
 func (f *inflight) cancellable(fl *flight, cancel canceller) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	fl.cancel = cancel
+	notice := fl.notice
+	f.mu.Unlock()
+	if notice != nil {
+		f.withdraw(fl, *notice)
+	}
 }
 
 // answer sends the response with nothing held, unless the request has been
@@ -107,6 +113,7 @@ func (f *inflight) withdraw(fl *flight, notice wire.Message) {
 	f.mu.Lock()
 	cancel := fl.cancel
 	if fl.over || cancel == nil {
+		fl.notice = &notice
 		f.mu.Unlock()
 		return
 	}

@@ -92,3 +92,28 @@ func TestWhatIsGivenUpIsAnsweredAndCancelled(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+func TestACancelThatOvertakesItsRequestIsNotLost(t *testing.T) {
+	f := newInflight()
+	fl := f.begin([]byte("1"), func(wire.Message) { t.Error("it was answered") })
+	f.cancel([]byte("1"), wire.Notification("notifications/cancelled", []byte(`{"reason":"r"}`)))
+	var got []string
+	f.cancellable(fl, func(notice wire.Message) { got = append(got, string(notice.Params())) })
+	if len(got) != 1 || got[0] != `{"reason":"r"}` {
+		t.Errorf("cancelled with %q", got)
+	}
+	if f.answer(fl, wire.Result([]byte("1"), []byte("{}"))) {
+		t.Error("it can be answered")
+	}
+	f.cancel([]byte("1"), wire.Notification("notifications/cancelled", nil))
+	if len(got) != 1 {
+		t.Errorf("cancelled %d times", len(got))
+	}
+}
+
+func TestACancelBehindTheAnswerDoesNothing(t *testing.T) {
+	f := newInflight()
+	fl := f.begin([]byte("1"), func(wire.Message) {})
+	f.answer(fl, wire.Result([]byte("1"), []byte("{}")))
+	f.withdraw(fl, wire.Notification("notifications/cancelled", nil))
+	f.cancellable(fl, func(wire.Message) { t.Error("it was cancelled") })
+}
