@@ -131,10 +131,11 @@ func checkCrash(t *testing.T, err []byte) {
 }
 
 func TestServerThatCrashesUnderATask(t *testing.T) {
-	p, _ := proxyAround(t, "legacy")
+	p, seen := proxyAround(t, "legacy")
 	p.Config = alwaysTasks
 	h := p.start(t)
 	waiting := taskOf(t, h.ask(declared.toolCall("1", "gate", `{}`)))
+	h.await("the server to have the call", func() bool { return seen.count("call gate") > 0 }) // tasks are sent in any order
 	crashing := taskOf(t, h.ask(declared.toolCall("2", "crash", `{}`)))
 	for _, id := range []string{crashing, waiting} {
 		checkCrash(t, at(finishTask(h, id, "failed").Result, "error"))
