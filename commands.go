@@ -28,9 +28,6 @@ func psCommand(command []string) *cli.Command {
 		Flags: stateDirFlag(), OnUsageError: usageError,
 		Action: func(c *cli.Context) error {
 			all, err := runners(c, command)
-			if len(all) == 0 {
-				fmt.Fprintln(os.Stderr, "mcp-taskproxy: nothing runs")
-			}
 			return errors.Join(err, show(os.Stdout, all))
 		},
 	}
@@ -48,15 +45,13 @@ func stopCommand(command []string) *cli.Command {
 					fmt.Fprintf(os.Stderr, "mcp-taskproxy: stopped the runner of %s (process %d)\n", status.StateDir, status.PID)
 				}
 			}
-			if len(all) == 0 {
-				fmt.Fprintln(os.Stderr, "mcp-taskproxy: nothing runs")
-			}
 			return err
 		},
 	}
 }
 
-// runners asks those of the default directories, or of the one that is named.
+// runners asks those of the default directories, or of the one that is named, and
+// says so if there is none.
 func runners(c *cli.Context, command []string) (all []runner.Status, err error) {
 	dirs, err := stateDirs(c, command)
 	if err != nil {
@@ -69,6 +64,9 @@ func runners(c *cli.Context, command []string) (all []runner.Status, err error) 
 		} else if status != nil {
 			all = append(all, *status)
 		}
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(os.Stderr, "mcp-taskproxy: nothing runs")
 	}
 	return all, err
 }

@@ -26,7 +26,8 @@ func (p *Proxy) call(req *Request) (cancel func(notice wire.Message)) {
 	if policy.Task == Required && !req.Tasks {
 		return refused(req, MissingTasks("Tool "+tool+" only runs as a task"))
 	}
-	if state, ok := p.ownState(req); ok {
+	raw, state, own := p.requestState(req)
+	if own {
 		return p.retry(req, state)
 	}
 	if !p.enter() {
@@ -34,7 +35,7 @@ func (p *Proxy) call(req *Request) (cancel func(notice wire.Message)) {
 	}
 	r := p.newRun(req, tool, policy)
 	switch {
-	case p.hasForeignState(req):
+	case raw != nil:
 		r.post(r.ascertain)
 	case !r.cleared:
 		r.post(r.gate)

@@ -74,7 +74,12 @@ func (r *run) giveUp(cause error) {
 	case r.open:
 		r.reply(wire.Failure(noID, wireError(cause, r.outcome())))
 	}
-	r.leave(wire.Notification("notifications/cancelled", wire.Set(nil, "reason", wire.Quote(cause.Error()))))
+	r.leave(because(cause.Error()))
+}
+
+// because is a notice of ours that a call is not waited for any more.
+func because(reason string) (notice wire.Message) {
+	return wire.Notification("notifications/cancelled", wire.Set(nil, "reason", wire.Quote(reason)))
 }
 
 // outcome is what is known of the work while there is no answer.

@@ -33,7 +33,7 @@ func (r *run) await() {
 	if !r.proxy.addHold(h, r) {
 		r.log.Warn().Int("limit", maxHolds).Msg("a client could not be asked: too many calls wait for their clients already")
 		r.reply(wire.Failure(noID, errTooManyHolds(r.outcome())))
-		r.leave(wire.Notification("notifications/cancelled", []byte(`{"reason":"the client could not be asked"}`)))
+		r.leave(because("the client could not be asked"))
 		return
 	}
 	limit := min(r.policy.inputTimeout(), holdLimit)
@@ -43,7 +43,7 @@ func (r *run) await() {
 	result := wire.Prepend(nil, keyState, wire.Quote(state))
 	result = wire.Prepend(result, "inputRequests", inputRequests(r.inputs.open))
 	if !r.reply(wire.Result(noID, wire.Prepend(result, "resultType", []byte(`"input_required"`)))) {
-		r.leave(wire.Notification("notifications/cancelled", []byte(`{"reason":"the client has cancelled the request"}`)))
+		r.leave(because("the client has cancelled the request"))
 	}
 }
 
@@ -56,7 +56,7 @@ func (r *run) lapse(id, why string) {
 		r.proxy.noteUnsent(id)
 	}
 	r.log.Warn().Bool("answered", r.hold.answer != nil).Str("reason", why).Msg("a call that waited for its client to come back is given up")
-	r.leave(wire.Notification("notifications/cancelled", wire.Set(nil, "reason", wire.Quote(why))))
+	r.leave(because(why))
 }
 
 // keepFor keeps the call's end for the host.

@@ -30,7 +30,8 @@ type Options struct {
 // Proxy is the core that all hosts of one upstream server share. Its methods may
 // be called from any goroutine.
 type Proxy struct {
-	opts Options
+	opts   Options
+	prefix string // of our requestStates
 
 	ctx  context.Context // of everything that outlives a host's request
 	stop context.CancelCauseFunc
@@ -47,7 +48,7 @@ type Proxy struct {
 
 // New returns a proxy that does nothing yet. The caller must Close it.
 func New(opts Options) *Proxy {
-	p := &Proxy{opts: opts, held: map[string]*run{}, unsent: map[string]bool{}, clients: map[*upstream.Client]bool{}}
+	p := &Proxy{opts: opts, prefix: prefixOf(opts.Tasks.store.Secret()), held: map[string]*run{}, unsent: map[string]bool{}, clients: map[*upstream.Client]bool{}}
 	p.ctx, p.stop = context.WithCancelCause(context.Background())
 	return p
 }

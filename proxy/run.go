@@ -118,8 +118,8 @@ func (r *run) address(m wire.Message) {
 	}
 	if req.Progress != nil || r.mayBecomeTask() || r.task.ID != "" {
 		r.up.Notify = r.progress
-	} else { // an earlier request's token would be taken for one of ours
-		r.up.Message = m.With(wire.Changes{Params: wire.DeleteIn(m.Params(), "_meta", "progressToken")})
+	} else if rest := wire.DeleteIn(m.Params(), "_meta", "progressToken"); len(rest) != len(m.Params()) {
+		r.up.Message = m.With(wire.Changes{Params: rest}) // an earlier request's token would be taken for one of ours
 	}
 	if req.Ask != nil {
 		r.up.Ask = req.pass()
@@ -137,19 +137,13 @@ func (r *run) withdraw(notice wire.Message) { r.client.Cancel(r.up, notice) }
 
 // answer takes the server's answer, on the goroutine that reads from it.
 func (r *run) answer(m wire.Message, err *upstream.Error) {
-	a := answer{m, err}
-	if !r.isInterim(a) && r.endQuick() {
+	a, then := answer{m, err}, r.conclude
+	if r.isInterim(a) {
+		then = r.inputRequired
+	} else if r.endQuick() {
 		r.req.Reply(a.response())
 		r.proxy.work.Done()
 		return
 	}
-	r.post(func() { r.answered(a) }) // else the host has cancelled in the meantime
-}
-
-func (r *run) answered(a answer) {
-	if r.isInterim(a) {
-		r.inputRequired(a)
-		return
-	}
-	r.conclude(a)
+	r.post(func() { then(a) }) // unless the host has cancelled in the meantime
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
 
-// statePrefix tells a requestState of ours from a server's, which may stand
-// behind another proxy.
-func (p *Proxy) statePrefix() string {
-	mac := hmac.New(sha256.New, p.opts.Tasks.store.Secret())
+// prefixOf tells a requestState of ours from a server's, which may stand behind
+// another proxy.
+func prefixOf(secret []byte) string {
+	mac := hmac.New(sha256.New, secret)
 	mac.Write([]byte("prefix"))
 	return fmt.Sprintf("mcp-taskproxy.%x.", mac.Sum(nil)[:6])
 }
@@ -34,24 +34,20 @@ func (p *Proxy) seal(c claims, req *Request) string {
 	if err != nil {
 		panic(err) // strings and integers always have an encoding
 	}
-	return p.statePrefix() + base64.RawURLEncoding.EncodeToString(text) + "." + base64.RawURLEncoding.EncodeToString(p.sign(text, req))
+	return p.prefix + base64.RawURLEncoding.EncodeToString(text) + "." + base64.RawURLEncoding.EncodeToString(p.sign(text, req))
 }
 
-// ownState returns the requestState of a request, if it says to be one of ours.
-// In the initialize era there is no such thing.
-func (p *Proxy) ownState(req *Request) (state string, ok bool) {
-	state, ok = wire.String(wire.Get(req.Message.Params(), keyState))
-	if !ok || req.Ask != nil {
-		return "", false
+// requestState is the member of that name, raw, nil if there is none, and what
+// follows our prefix in it; own is false where it is none of ours. In the
+// initialize era there is no such thing.
+func (p *Proxy) requestState(req *Request) (raw []byte, state string, own bool) {
+	if req.Ask != nil {
+		return nil, "", false
 	}
-	return strings.CutPrefix(state, p.statePrefix())
-}
-
-// hasForeignState reports whether a request has a requestState that is none of
-// ours.
-func (p *Proxy) hasForeignState(req *Request) bool {
-	_, own := p.ownState(req)
-	return !own && req.Ask == nil && wire.Get(req.Message.Params(), keyState) != nil
+	raw = wire.Get(req.Message.Params(), keyState)
+	state, _ = wire.String(raw)
+	state, own = strings.CutPrefix(state, p.prefix)
+	return raw, state, own
 }
 
 func (p *Proxy) unseal(state string, req *Request) (c claims, err *wire.Error) {

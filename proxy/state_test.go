@@ -14,7 +14,7 @@ import (
 func TestRequestStateIsBoundToItsRequest(t *testing.T) {
 	p := newTestProxy(t)
 	first := stateRequest("alice", "tools/call", `{"name":"deploy","arguments":{"n":1,"s":"x"},"_meta":{"a":1}}`)
-	state := strings.TrimPrefix(p.seal(claims{Call: "C", Expires: time.Now().Add(time.Minute).UnixMilli()}, first), p.statePrefix())
+	state := strings.TrimPrefix(p.seal(claims{Call: "C", Expires: time.Now().Add(time.Minute).UnixMilli()}, first), p.prefix)
 	head, mac, _ := strings.Cut(state, ".")
 	for name, c := range map[string]struct {
 		state string
@@ -46,7 +46,7 @@ func TestRequestStateIsBoundToItsRequest(t *testing.T) {
 func TestRequestStateExpires(t *testing.T) {
 	p := newTestProxy(t)
 	req := stateRequest("", "tools/call", `{"name":"deploy"}`)
-	state := strings.TrimPrefix(p.seal(claims{Call: "C", Expires: time.Now().UnixMilli()}, req), p.statePrefix())
+	state := strings.TrimPrefix(p.seal(claims{Call: "C", Expires: time.Now().UnixMilli()}, req), p.prefix)
 	if _, err := p.unseal(state, req); err != errStateExpired {
 		t.Errorf("got %v", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
@@ -111,7 +110,7 @@ func (r *run) publish(open []*input) error {
 		r.inputs.areShown()
 	case errors.Is(err, taskstate.ErrFinished):
 		r.proxy.opts.Tasks.remove(r.task.ID)
-		r.leave(wire.Notification("notifications/cancelled", []byte(`{"reason":"the task has ended"}`)))
+		r.leave(because("the task has ended"))
 	default:
 		r.log.Error().Err(err).Msg("the questions of a task could not be stored")
 		r.publishLater()

@@ -31,18 +31,8 @@ const maxEarly = 1000
 // is told what it will hear of, then it hears of it.
 func (s *stateless) listen(x exchange, from sender) canceller {
 	filter := wire.Get(x.request.Params(), "notifications")
-	switch {
-	case !wire.IsObject(filter):
-		x.fail(wire.Errorf(wire.CodeInvalidParams, "params.notifications is required: an object that says what to listen to."))
-		return nil
-	case wire.Get(filter, "taskIds") != nil && !from.tasks:
-		x.fail(proxy.MissingTasks("taskIds belongs to the Tasks extension"))
-		return nil
-	case wire.Get(filter, "taskIds") != nil && wire.Get(filter, "taskIds")[0] != '[':
-		x.fail(wire.Errorf(wire.CodeInvalidParams, "params.notifications.taskIds must be an array of strings."))
-		return nil
-	case len(wire.Elements(wire.Get(filter, "taskIds"))) > maxTaskIDs:
-		x.fail(wire.Errorf(wire.CodeInvalidParams, "params.notifications.taskIds may name %d tasks.", maxTaskIDs))
+	if err := refuseFilter(filter, from); err != nil {
+		x.fail(err)
 		return nil
 	}
 	sub := &subscription{x: x}
@@ -60,6 +50,22 @@ func (s *stateless) listen(x exchange, from sender) canceller {
 		return nil
 	}
 	return func(wire.Message) { s.drop(sub) }
+}
+
+func refuseFilter(filter []byte, from sender) *wire.Error {
+	switch ids := wire.Get(filter, "taskIds"); {
+	case !wire.IsObject(filter):
+		return wire.Errorf(wire.CodeInvalidParams, "params.notifications is required: an object that says what to listen to.")
+	case ids == nil:
+		return nil
+	case !from.tasks:
+		return proxy.MissingTasks("taskIds belongs to the Tasks extension")
+	case ids[0] != '[':
+		return wire.Errorf(wire.CodeInvalidParams, "params.notifications.taskIds must be an array of strings.")
+	case len(wire.Elements(ids)) > maxTaskIDs:
+		return wire.Errorf(wire.CodeInvalidParams, "params.notifications.taskIds may name %d tasks.", maxTaskIDs)
+	}
+	return nil
 }
 
 func (s *stateless) begin(ctx context.Context, sub *subscription) {

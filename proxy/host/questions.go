@@ -53,8 +53,12 @@ func (q *questions) takeBack(id string) {
 	delete(q.open, id)
 	q.mu.Unlock()
 	if open {
-		q.send(wire.Notification("notifications/cancelled", wire.Set([]byte(`{"reason":"the answer is not needed any more"}`), "requestId", []byte(id))))
+		q.takenBack(id, "the answer is not needed any more")
 	}
+}
+
+func (q *questions) takenBack(id, reason string) {
+	q.send(wire.Notification("notifications/cancelled", wire.Set(wire.Set(nil, "reason", wire.Quote(reason)), "requestId", []byte(id))))
 }
 
 // maxQuestions may be open at a time.
@@ -101,16 +105,15 @@ func (q *questions) withdraw(m wire.Message) {
 // questions any more.
 func (q *questions) withdrawAll() {
 	q.mu.Lock()
-	open := map[string]question{}
+	var ids []string
 	for id, asked := range q.open {
 		if !asked.isOurs() {
-			open[id] = asked
+			ids = append(ids, id)
 			delete(q.open, id)
 		}
 	}
 	q.mu.Unlock()
-	for id := range open {
-		params := wire.Set([]byte(`{"reason":"the server that asked has ended"}`), "requestId", []byte(id))
-		q.send(wire.Notification("notifications/cancelled", params))
+	for _, id := range ids {
+		q.takenBack(id, "the server that asked has ended")
 	}
 }
