@@ -2,17 +2,14 @@ package taskstate
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
-	"github.com/rs/zerolog"
 )
 
 const (
@@ -83,28 +80,16 @@ func openBadger(ctx context.Context, dir string, log *badgerLog, wait time.Durat
 // of an earlier Open left empty: the failed attempt has completed it.
 func openTwice(dir string, log *badgerLog) (*badger.DB, error) {
 	db, err := openOnce(dir, log)
-	if err != nil && strings.Contains(err.Error(), "Create a new file") {
+	if err != nil && startInterrupted(err) {
 		log.log.Debug().Err(err).Msg("task store: opening again after an interrupted start")
-		return openOnce(dir, log)
+		if db, err = openOnce(dir, log); err != nil && startInterrupted(err) {
+			err = &DamagedError{Dir: dir, Why: brief(err)}
+		}
 	}
 	return db, err
 }
 
-// openOnce turns a panic of Badger over damaged files into an error. Panics in
-// Badger's own goroutines cannot be caught; its checks of whole tables, which
-// panic there, are therefore off.
-func openOnce(dir string, log *badgerLog) (db *badger.DB, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			db, err = nil, &DamagedError{Dir: dir, Why: fmt.Sprint("opening panicked: ", p)}
-		}
-	}()
-	db, err = badger.Open(badgerOptions(dir, log))
-	if err != nil && !heldByOther(err) {
-		err = fmt.Errorf("open task store %s: %w", dir, err)
-	}
-	return db, err
-}
+func startInterrupted(err error) bool { return strings.Contains(err.Error(), "Create a new file") }
 
 // heldByOther knows Badger's refusals by their texts (unix, Windows): they are
 // no values that could be compared.
@@ -121,32 +106,4 @@ func holder(dir string) int {
 	}
 	pid, _ := strconv.Atoi(strings.TrimSpace(string(b)))
 	return pid
-}
-
-var _ badger.Logger = (*badgerLog)(nil)
-
-// badgerLog passes Badger's log on at debug level, whatever level Badger gives
-// it: what matters to a user is said by this package.
-type badgerLog struct {
-	log        zerolog.Logger
-	syncFailed atomic.Bool
-}
-
-// Errorf also catches the one failure that Badger logs and does not return: a
-// failed sync of the value log, after which a commit is not durable.
-func (l *badgerLog) Errorf(format string, args ...any) {
-	if strings.HasPrefix(format, "Error while curlf sync") {
-		l.syncFailed.Store(true)
-	}
-	l.put("error", format, args)
-}
-
-func (l *badgerLog) Warningf(format string, args ...any) { l.put("warning", format, args) }
-func (l *badgerLog) Infof(format string, args ...any)    { l.put("info", format, args) }
-func (l *badgerLog) Debugf(string, ...any)               {} // several lines for every commit
-
-func (l *badgerLog) put(level, format string, args []any) {
-	if e := l.log.Debug(); e.Enabled() {
-		e.Str("badger", level).Msg(strings.TrimSpace(fmt.Sprintf(format, args...)))
-	}
 }

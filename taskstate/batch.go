@@ -6,9 +6,13 @@ import (
 )
 
 // stage is the critical section: it decides every op of a batch, in order, and
-// returns those to be written. The space is asked for once a batch.
-func (s *Store) stage(batch []*op) []*op {
+// returns those to be written: none if the disk is unwell. The space is asked for
+// once a batch.
+func (s *Store) stage(batch []*op, unwell error) []*op {
 	create, other := s.room(batch)
+	if unwell = cmp.Or(unwell, s.tally.inPlace()); unwell != nil {
+		create, other = unwell, unwell
+	}
 	now := time.Now().UTC().Round(0)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,6 +103,10 @@ func (s *Store) show(o *op) {
 		if e, ok := s.live[o.id]; ok {
 			e.task = o.apply(e.task, time.Time{})
 			s.addDead(o.dropped)
+		}
+	case opRemote:
+		if e, ok := s.live[o.id]; ok {
+			e.task = o.apply(e.task, time.Time{})
 		}
 	case opInput:
 		if e, ok := s.live[o.id]; ok {

@@ -32,7 +32,7 @@ func (s *Store) Create(ctx context.Context, t Task) (Task, error) {
 	t.ID = newID(s.opts.Node)
 	t.CreatedAt = time.Now().UTC().Round(0)
 	t.UpdatedAt, t.FinishedAt = t.CreatedAt, time.Time{}
-	t.Outcome = nil
+	t.Outcome, t.IsError = nil, false
 	if t.Dispatched {
 		t.Request = nil
 	}
@@ -57,12 +57,19 @@ func checkNew(t *Task) error {
 	if t.TTL <= 0 || t.TTL > maxTTL {
 		return fmt.Errorf("task store: a task cannot have a ttl of %v", t.TTL)
 	}
-	for _, n := range []int{len(t.Owner), len(t.Upstream), len(t.Tool), len(t.StatusMessage), len(t.Progress)} {
-		if n > maxText {
-			return fmt.Errorf("task store: a text of %d bytes, %d at most: %w", n, maxText, ErrTooLarge)
+	for _, n := range []int{len(t.Owner), len(t.Upstream), len(t.Tool), len(t.StatusMessage), len(t.Progress), len(t.Remote)} {
+		if err := checkText(n); err != nil {
+			return err
 		}
 	}
 	return cmp.Or(checkPayload("request", t.Request), checkPayload("inputs", t.Inputs))
+}
+
+func checkText(n int) error {
+	if n > maxText {
+		return fmt.Errorf("task store: a text of %d bytes, %d at most: %w", n, maxText, ErrTooLarge)
+	}
+	return nil
 }
 
 func checkPayload(what string, b []byte) error {
@@ -121,10 +128,14 @@ func (e *entry) touch(statusMessage string, progress []byte) {
 // Outcome is how a task ends. Status is a terminal one; StatusMessage replaces
 // that of the task. Payload is the result of a Completed task, the error object
 // of a Failed one, nil for a Cancelled one. At most MaxPayload and 64 KiB.
+// IsError is for a Completed task only: the result says of itself that it is an
+// error, which the tasks of 2025-11-25 call failed and the Tasks extension
+// completed.
 type Outcome struct {
 	Status        Status
 	StatusMessage string
 	Payload       []byte
+	IsError       bool
 }
 
 // Finish ends a task. Of several ends the first wins for good; a later one gets
@@ -159,10 +170,10 @@ func (o Outcome) check() error {
 	if o.Status == Cancelled && o.Payload != nil {
 		return errors.New("task store: a cancelled task has no outcome")
 	}
-	if len(o.StatusMessage) > maxText {
-		return fmt.Errorf("task store: a status message of %d bytes, %d at most: %w", len(o.StatusMessage), maxText, ErrTooLarge)
+	if o.IsError && o.Status != Completed {
+		return fmt.Errorf("task store: a task that ends as %q has no result that is an error", o.Status)
 	}
-	return checkPayload("outcome", o.Payload)
+	return cmp.Or(checkText(len(o.StatusMessage)), checkPayload("outcome", o.Payload))
 }
 
 // settled returns a task that is not running, and ErrFinished, or why there is

@@ -2,6 +2,7 @@ package taskstate
 
 import (
 	"errors"
+	"runtime/debug"
 
 	"github.com/dgraph-io/badger/v4"
 )
@@ -15,7 +16,7 @@ const gcRatio = 0.5
 // committer. Rewriting needs room first, so that it waits on a nearly full disk.
 func (s *Store) collect() {
 	dead := s.dead.Load()
-	if dead < s.gcAfter || s.stopping() {
+	if dead < s.gcAfter || s.stopping() || s.suspect.Load() {
 		return
 	}
 	if free, err := s.opts.FreeSpace(s.dir); err != nil || free < s.opts.Reserve {
@@ -33,7 +34,7 @@ func (s *Store) collect() {
 // rewriteFiles rewrites one file after the other while any is worth it.
 func (s *Store) rewriteFiles() {
 	for !s.stopping() {
-		err := s.db.RunValueLogGC(gcRatio)
+		err := s.rewriteFile()
 		if errors.Is(err, badger.ErrNoRewrite) {
 			return
 		}
@@ -44,6 +45,21 @@ func (s *Store) rewriteFiles() {
 	}
 }
 
+func (s *Store) rewriteFile() (err error) {
+	s.reading.RLock()
+	defer s.reading.RUnlock()
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // as in view
+	defer func() {
+		if p := recover(); p != nil {
+			err = errors.New(brief(p))
+		}
+	}()
+	if s.down != nil || s.suspect.Load() {
+		return badger.ErrNoRewrite
+	}
+	return s.db.RunValueLogGC(gcRatio)
+}
+
 // flush makes Badger write out its memtable and merge its first level: only then
 // does it count deleted values as garbage, which under a steady load would
 // otherwise never happen. Dropping a prefix forces it, if there is a key under the
@@ -52,8 +68,11 @@ func (s *Store) rewriteFiles() {
 func (s *Store) flush() error {
 	key := []byte(sentinelPrefix + "x")
 	err := s.db.Update(func(txn *badger.Txn) error { return txn.Set(key, nil) })
-	if err != nil {
-		return err
+	if err == nil {
+		err = s.db.DropPrefix([]byte(sentinelPrefix))
 	}
-	return s.db.DropPrefix([]byte(sentinelPrefix))
+	if err != nil {
+		s.distrust(nil, err)
+	}
+	return err
 }

@@ -123,10 +123,14 @@ func batchLen(ops []*op) int {
 
 // commit decides, writes, publishes and answers one batch.
 func (s *Store) commit(batch []*op) {
-	if batch[0].kind == opFlush {
+	unwell := s.heal()
+	switch {
+	case batch[0].kind != opFlush:
+		s.publish(batch, s.write(s.stage(batch, unwell)))
+	case unwell != nil:
+		batch[0].err = unwell
+	default:
 		batch[0].err = s.flush()
-	} else {
-		s.publish(batch, s.write(s.stage(batch)))
 	}
 	for _, o := range batch {
 		close(o.done)
@@ -145,11 +149,20 @@ func (s *Store) write(ops []*op) error {
 			return err
 		}
 	}
-	if err := txn.Commit(); err != nil {
+	if err := s.putChanges(txn, s.changes+1); err != nil {
 		return err
 	}
-	if s.badgerLog.syncFailed.Swap(false) {
-		return errors.New("the disk would not sync")
+	err := txn.Commit()
+	if err == nil && s.badgerLog.syncFailed.Swap(false) {
+		err = errors.New("the disk would not sync")
+	}
+	if err != nil {
+		s.distrust(ops, err)
+		return err
+	}
+	s.changes++
+	if err := s.tally.write(tally{changes: s.changes, suspect: s.suspect.Load()}); err != nil {
+		s.log.Warn().Err(err).Msgf("task store: %s cannot be written and lags behind", tallyFile)
 	}
 	return nil
 }

@@ -81,6 +81,9 @@ func TestKilledProcessLosesNothingItAcknowledged(t *testing.T) {
 	for round := range 4 {
 		killWriter(t, dir, 150+100*round, acked)
 		s := open(t, dir, nil)
+		if s.Loss() != nil {
+			t.Errorf("nothing was lost, but %v", s.Loss())
+		}
 		running := make(map[string]bool)
 		for _, task := range s.Running() {
 			running[task.ID] = true

@@ -140,14 +140,14 @@ func TestDamagedIndexEntryIsDroppedAndDeletesNoTask(t *testing.T) {
 	id := create(t, s, Task{}).ID
 	complete(t, s, id, []byte("x"))
 	key := expiryKey(time.Unix(1, 0), id) // of a time long past, with the value of another key
-	err := s.db.Update(func(txn *badger.Txn) error { return txn.Set(key, seal([]byte("x/"), encodeSize(1))) })
+	err := s.db.Update(func(txn *badger.Txn) error { return txn.Set(key, seal([]byte("x/"), expiryEntry(Task{ID: id}, 1))) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.sweep()
 	get(t, s, id)
-	if n := countKeys(t, s); n != 5 {
-		t.Errorf("%d keys, want 5", n)
+	if n := countKeys(t, s); n != 7 {
+		t.Errorf("%d keys, want 7", n)
 	}
 }
 
@@ -167,7 +167,7 @@ func TestStoreThatCannotBeTrustedIsNotOpened(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "cut short"},
-		"later format":     {func(t *testing.T, dir string) { setFormat(t, dir, []byte("2")) }, `format "2"`},
+		"later format":     {func(t *testing.T, dir string) { setFormat(t, dir, []byte("3")) }, `format "3"`},
 		"no format record": {func(t *testing.T, dir string) { setFormat(t, dir, nil) }, "no format record"},
 	} {
 		t.Run(name, func(t *testing.T) {

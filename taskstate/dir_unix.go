@@ -32,6 +32,23 @@ func ownedByUs(info fs.FileInfo) bool {
 
 func openToOthers(info fs.FileInfo) bool { return info.Mode().Perm()&0o077 != 0 }
 
+// lockDir takes the lock that Badger takes on a directory, and does not wait.
+func lockDir(dir string) (unlock func(), err error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, fmt.Errorf("task store: %w", err)
+	}
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if err == nil {
+		return func() { f.Close() }, nil
+	}
+	f.Close()
+	if err == unix.EWOULDBLOCK {
+		return nil, &HeldError{Dir: dir, PID: holder(dir)}
+	}
+	return nil, fmt.Errorf("task store: lock %s: %w", dir, err)
+}
+
 // syncDir makes the entries of dir durable.
 func syncDir(dir string) error {
 	f, err := os.Open(dir)

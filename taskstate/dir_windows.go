@@ -1,8 +1,10 @@
 package taskstate
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"golang.org/x/sys/windows"
 )
@@ -24,6 +26,23 @@ func freeSpace(dir string) (uint64, error) {
 // closed to other users, and there are no mode bits to check.
 func ownedByUs(fs.FileInfo) bool    { return true }
 func openToOthers(fs.FileInfo) bool { return false }
+
+// lockDir takes the lock that Badger takes on a directory, and does not wait.
+func lockDir(dir string) (unlock func(), err error) {
+	name, err := windows.UTF16PtrFromString(filepath.Join(dir, "LOCK"))
+	if err != nil {
+		return nil, fmt.Errorf("task store: %w", err)
+	}
+	const temporary = windows.FILE_ATTRIBUTE_TEMPORARY | windows.FILE_FLAG_DELETE_ON_CLOSE
+	h, err := windows.CreateFile(name, 0, 0, nil, windows.OPEN_ALWAYS, temporary, 0)
+	if errors.Is(err, windows.ERROR_SHARING_VIOLATION) {
+		return nil, &HeldError{Dir: dir}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("task store: lock %s: %w", dir, err)
+	}
+	return func() { windows.CloseHandle(h) }, nil
+}
 
 // syncDir does nothing: Windows cannot sync a directory.
 func syncDir(string) error { return nil }

@@ -28,17 +28,35 @@
 //
 // Everything is in one Badger directory; Badger is used nowhere else. Each
 // value is sealed with a length and a checksum that covers its key (record.go),
-// because Badger may hand out wrong bytes without an error.
+// because Badger may hand out wrong bytes without an error. Beside it lies the
+// file TALLY (tally.go), by which missing changes are noticed.
 //
 //	m/format          version of this layout
+//	m/unlisted        the list l/ is still to be made (upgrade.go)
+//	m/changes         how many transactions there have been (trust.go)
 //	m/secret          32 random bytes, made with the store (Secret)
 //	t/ID              the header: everything about a task but its payloads
 //	q/ID              the request, until the task is dispatched
 //	o/ID              the outcome, once the task is finished
 //	r/ID              the task is running; all that Open has to look through
-//	x/TIME ID         the outcome may be deleted at TIME
+//	l/OWNER TIME ID   the list of an owner's tasks, by hash, latest first (list.go)
+//	x/TIME ID         the task may be deleted at TIME; and where it is listed
 //	z/x               written and dropped at once to make Badger flush (expire.go)
 //
 // Payloads have keys of their own so that headers stay small: a large payload
 // goes to Badger's value log and a header does not.
+//
+// The format has a version. A store of the version before is brought up to this
+// one when it is opened (upgrade.go); one of a later version is refused. There is
+// a store of each former version in testdata.
+//
+// # When the disk fails
+//
+// No answer is ever wrong, and what is missing is said. While a store is open,
+// memory is right: new tasks are refused, ends are kept, and both recover with the
+// disk (room in batch.go: a full one; inPlace in tally.go: a directory that was
+// taken away; heal.go: one that cannot write). When it is opened, what cannot be
+// trusted is refused with *DamagedError, or, if only a part is missing or in
+// doubt, taken up without sending anything that may have been sent before
+// (trust.go, Loss). Repair moves a store that cannot be opened aside.
 package taskstate

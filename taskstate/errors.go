@@ -19,6 +19,8 @@ var (
 	// ErrTooLarge: a request, outcome or inputs above MaxPayload, or another
 	// field above 64 KiB. Nothing was stored.
 	ErrTooLarge = errors.New("too large to store")
+	// ErrBadCursor: a cursor that List did not give, or not for this owner.
+	ErrBadCursor = errors.New("no such place in the list of tasks")
 	// ErrClosed: the store has been closed.
 	ErrClosed = errors.New("the task store is closed")
 )
@@ -49,7 +51,7 @@ type DamagedError struct {
 
 func (e *DamagedError) Error() string {
 	if e.ID == "" {
-		return fmt.Sprintf("task store %s is damaged: %s; move the directory away (it may be of use for a repair) and start again with an empty one",
+		return fmt.Sprintf("task store %s is damaged: %s; nothing in it was run: check the disk, then put back a copy of the directory, or start once with --repair, which moves its files aside without deleting any and begins an empty store",
 			e.Dir, e.Why)
 	}
 	return fmt.Sprintf("task %s is damaged in store %s: %s; what it held is lost: check the disk, and repeat the call only if running it twice does no harm",

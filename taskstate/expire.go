@@ -14,8 +14,9 @@ const sweepChunk = 100
 type expiredTask struct {
 	key     []byte // in the index
 	id      string
-	size    int64 // of the outcome
-	damaged bool  // the entry does not check: whose time has come is not known
+	size    int64  // of the outcome
+	listed  []byte // key in the list of its owner; empty if it is in none
+	damaged bool   // the entry does not check: whose time has come is not known
 }
 
 // delete removes the task, or of a damaged entry only the entry.
@@ -24,6 +25,9 @@ func (x expiredTask) delete(w *writer) {
 	if !x.damaged {
 		w.delete(headerKey(x.id))
 		w.delete(outcomeKey(x.id))
+	}
+	if len(x.listed) > 0 {
+		w.delete(x.listed)
 	}
 }
 
@@ -73,6 +77,11 @@ func (s *Store) stopping() bool {
 
 // expired returns up to limit entries of the index, oldest first.
 func (s *Store) expired(now time.Time, limit int) (gone []expiredTask, err error) {
+	s.reading.RLock()
+	defer s.reading.RUnlock()
+	if s.down != nil {
+		return nil, s.down
+	}
 	err = s.view(func(txn *badger.Txn) error {
 		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte(expiryPrefix)})
 		defer it.Close()
@@ -96,13 +105,17 @@ func (s *Store) indexEntry(item *badger.Item) (expiredTask, time.Time) {
 	if err == nil {
 		rec, err = unseal(x.key, rec)
 	}
-	if !ok || err != nil || len(rec) != 8 {
+	if !ok || err != nil || len(rec) < 8 {
 		s.log.Error().Err(err).Hex("key", x.key).Msg("task store: damaged entry in the index of expiry")
 		x.damaged = true
 		return x, time.Time{}
 	}
-	x.id, x.size = id, int64(binary.BigEndian.Uint64(rec))
+	x.id, x.size, x.listed = id, int64(binary.BigEndian.Uint64(rec)), rec[8:]
 	return x, at
 }
 
-func encodeSize(n int) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
+// expiryEntry is the body of an entry for t, whose outcome has size bytes: all
+// that the sweeper must know to delete the task without reading it.
+func expiryEntry(t Task, size int64) []byte {
+	return append(binary.BigEndian.AppendUint64(nil, uint64(max(size, 0))), listKey(t.Owner, listPosition(t))...)
+}

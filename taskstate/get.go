@@ -3,6 +3,8 @@ package taskstate
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
@@ -18,7 +20,7 @@ func (s *Store) Get(id string) (Task, error) {
 	if t, found, err := s.getLive(id); found || err != nil {
 		return t, err
 	}
-	return s.getStored(id)
+	return s.getStored(id, readEnded)
 }
 
 func (s *Store) getLive(id string) (Task, bool, error) {
@@ -44,14 +46,14 @@ func (s *Store) findLive(id string) (Task, bool, error) {
 
 // getStored reads up to three times: a value that the garbage collection moves
 // while it is read comes back empty, as a damaged one does.
-func (s *Store) getStored(id string) (t Task, err error) {
+func (s *Store) getStored(id string, how func(*badger.Txn, string) (Task, error)) (t Task, err error) {
 	s.reading.RLock()
 	defer s.reading.RUnlock()
-	if s.dbClosed {
-		return Task{}, ErrClosed
+	if s.down != nil {
+		return Task{}, s.down
 	}
 	for range 3 {
-		t, err = s.readTask(id)
+		t, err = s.readTask(id, how)
 		var damaged *DamagedError
 		if !errors.As(err, &damaged) {
 			break
@@ -60,10 +62,10 @@ func (s *Store) getStored(id string) (t Task, err error) {
 	return t, err
 }
 
-// readTask puts a task together from its records.
-func (s *Store) readTask(id string) (t Task, err error) {
+// readTask reads a task in one of two ways, readTask or readSummary.
+func (s *Store) readTask(id string, how func(*badger.Txn, string) (Task, error)) (t Task, err error) {
 	err = s.view(func(txn *badger.Txn) (err error) {
-		t, err = readTask(txn, id)
+		t, err = how(txn, id)
 		return err
 	})
 	if err != nil && !errors.Is(err, ErrNotFound) {
@@ -72,15 +74,9 @@ func (s *Store) readTask(id string) (t Task, err error) {
 	return t, err
 }
 
+// readTask puts a task together from its records.
 func readTask(txn *badger.Txn, id string) (Task, error) {
-	body, err := read(txn, headerKey(id))
-	if errors.Is(err, badger.ErrKeyNotFound) {
-		return Task{}, absent(txn, id)
-	}
-	if err != nil {
-		return Task{}, fmt.Errorf("header: %w", err)
-	}
-	h, err := decodeHeader(body)
+	h, err := readHeader(txn, id)
 	if err != nil {
 		return Task{}, err
 	}
@@ -88,7 +84,6 @@ func readTask(txn *badger.Txn, id string) (Task, error) {
 	if t.expired(time.Now()) {
 		return Task{}, ErrNotFound
 	}
-	t.ID = id
 	if t.Request, err = readPayload(txn, requestKey(id), h.request); err != nil {
 		return Task{}, fmt.Errorf("request: %w", err)
 	}
@@ -96,6 +91,28 @@ func readTask(txn *badger.Txn, id string) (Task, error) {
 		return Task{}, fmt.Errorf("outcome: %w", err)
 	}
 	return t, nil
+}
+
+// readEnded reads a task that is not in memory. One that runs always is.
+func readEnded(txn *badger.Txn, id string) (Task, error) {
+	t, err := readTask(txn, id)
+	if err == nil && !t.Status.Terminal() {
+		err = errors.New("it has not ended, but is missing among those that run")
+	}
+	return t, err
+}
+
+func readHeader(txn *badger.Txn, id string) (header, error) {
+	body, err := read(txn, headerKey(id))
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return header{}, absent(txn, id)
+	}
+	if err != nil {
+		return header{}, fmt.Errorf("header: %w", err)
+	}
+	h, err := decodeHeader(body)
+	h.task.ID = id
+	return h, err
 }
 
 // absent tells a task that is not there from one whose header was lost: Badger
@@ -137,12 +154,21 @@ func read(txn *badger.Txn, key []byte) ([]byte, error) {
 	return unseal(key, rec)
 }
 
-// view runs fn in a read transaction. Badger panics over some damaged bytes.
+// view runs fn in a read transaction. Badger panics over some damaged bytes, and
+// where its memory map ends before the file should, or the disk cannot read it,
+// the system sends a signal that would end the process.
 func (s *Store) view(fn func(*badger.Txn) error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: reading panicked: %v", errBadRecord, p)
+			err = fmt.Errorf("%w: reading panicked: %s", errBadRecord, brief(p))
 		}
 	}()
 	return s.db.View(fn)
+}
+
+// brief keeps Badger's panics, which can hold whole tables, to one line.
+func brief(p any) string {
+	line := strings.Join(strings.Fields(fmt.Sprint(p)), " ")
+	return line[:min(len(line), 300)]
 }

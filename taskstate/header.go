@@ -43,13 +43,19 @@ func (h header) encode() []byte {
 	for _, d := range []time.Duration{t.TTL, t.PollInterval, t.MaxRun, t.Stall} {
 		b = binary.AppendVarint(b, int64(d))
 	}
-	var dispatched uint64
-	if t.Dispatched {
-		dispatched = 1
-	}
-	b = binary.AppendUvarint(b, dispatched)
+	b = appendBool(b, t.Dispatched)
 	b = binary.AppendVarint(b, h.request)
-	return binary.AppendVarint(b, h.outcome)
+	b = binary.AppendVarint(b, h.outcome)
+	b = binary.AppendVarint(b, payloadLen(t.Remote)) // here begins what format 2 added
+	b = append(b, t.Remote...)
+	return appendBool(b, t.IsError)
+}
+
+func appendBool(b []byte, v bool) []byte {
+	if v {
+		return append(b, 1)
+	}
+	return append(b, 0)
 }
 
 // decodeHeader reads what encode wrote. Nothing in the result shares memory with b.
@@ -64,6 +70,9 @@ func decodeHeader(b []byte) (header, error) {
 	t.MaxRun, t.Stall = time.Duration(r.varint()), time.Duration(r.varint())
 	t.Dispatched = r.uvarint() != 0
 	h.request, h.outcome = r.varint(), r.varint()
+	if len(r.rest) > 0 { // else it was written by format 1
+		t.Remote, t.IsError = r.payload(), r.uvarint() != 0
+	}
 	if _, known := lifecycle[t.Status]; !known || r.bad || len(r.rest) > 0 {
 		return header{}, fmt.Errorf("%w: not a task header", errBadRecord)
 	}

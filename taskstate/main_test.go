@@ -13,21 +13,22 @@ import (
 // childEnv names the part that this binary plays when a test starts it again.
 const childEnv = "TASKSTATE_TEST_CHILD"
 
+// parts are what this binary can play, on a directory.
+var parts = map[string]func(dir string){
+	"hold": childHold, "write": childWrite, "fill": childFill, "view": childView,
+}
+
 func TestMain(m *testing.M) {
-	switch os.Getenv(childEnv) {
-	case "":
-		os.Exit(m.Run())
-	case "hold":
-		childHold(os.Args[1])
-	case "write":
-		childWrite(os.Args[1])
+	if part := os.Getenv(childEnv); part != "" {
+		parts[part](os.Args[1])
 	}
+	os.Exit(m.Run())
 }
 
 // child is this test binary, run again on a directory.
 type child struct {
 	cmd   *exec.Cmd
-	stdin io.Closer
+	stdin io.WriteCloser
 	lines *bufio.Scanner
 }
 

@@ -14,11 +14,14 @@ const (
 	opCreate opKind = iota
 	opDispatch
 	opFinish
-	opInput  // opens or closes the questions of a task
-	opTouch  // writes what Touch changed in memory
-	opRetry  // writes an end that the disk refused before
-	opExpire // deletes what is no longer kept
-	opFlush  // makes Badger flush; a batch of its own
+	opInput   // opens or closes the questions of a task
+	opRemote  // writes where the upstream keeps its task
+	opRevoke  // deletes a task whose Create failed
+	opRestate // writes all of a running task
+	opTouch   // writes what Touch changed in memory
+	opRetry   // writes an end that the disk refused before
+	opExpire  // deletes what is no longer kept
+	opFlush   // makes Badger flush; a batch of its own
 )
 
 // errMoot: an op of our own that has nothing left to do.
@@ -31,6 +34,7 @@ type op struct {
 	task    Task // opCreate: what to store; else set by stage: the task after the change
 	outcome Outcome
 	inputs  []byte // opInput: nil if no question is open any more
+	remote  []byte // opRemote
 	gone    []expiredTask
 	dropped int64 // set by stage: length of the request that the change drops
 
@@ -47,7 +51,7 @@ func newOp(kind opKind, id string) *op {
 func (o *op) size() int64 {
 	const headerAndIndex = 1 << 10
 	t := &o.task
-	return headerAndIndex + int64(len(t.Request)+len(t.Outcome)+len(t.Progress)+len(t.StatusMessage)+len(o.outcome.Payload))
+	return headerAndIndex + int64(len(t.Request)+len(t.Outcome)+len(t.Progress)+len(t.StatusMessage)+len(t.Remote)+len(o.remote)+len(o.outcome.Payload))
 }
 
 // stage decides the op against cur, the task as it stands before it (ops
@@ -58,7 +62,7 @@ func (o *op) stage(cur Task, unsaved bool, now time.Time) error {
 	case o.kind == opRetry && !unsaved, o.kind == opTouch && done,
 		o.kind == opInput && o.inputs == nil && cur.Status == Working:
 		return errMoot
-	case o.kind == opDispatch && done, o.kind == opInput && done, o.kind == opFinish && !cur.Status.canBecome(o.outcome.Status):
+	case done && (o.kind == opDispatch || o.kind == opInput || o.kind == opRemote), o.kind == opFinish && !cur.Status.canBecome(o.outcome.Status):
 		return ErrFinished
 	case o.kind == opDispatch && cur.Dispatched:
 		return ErrDispatched
@@ -76,7 +80,10 @@ func (o *op) apply(t Task, now time.Time) Task {
 	case opFinish:
 		t.Status, t.StatusMessage, t.Outcome = o.outcome.Status, o.outcome.StatusMessage, o.outcome.Payload
 		t.FinishedAt = latest(now, t.UpdatedAt)
-		t.UpdatedAt, t.Request, t.Inputs = t.FinishedAt, nil, nil
+		t.UpdatedAt, t.IsError = t.FinishedAt, o.outcome.IsError
+		t.Request, t.Inputs, t.Remote = nil, nil, nil
+	case opRemote:
+		t.Remote = o.remote
 	case opInput: // other questions of a task that asks already are no step of the lifecycle
 		t.Status, t.Inputs = Working, o.inputs
 		if o.inputs != nil {
@@ -98,20 +105,25 @@ func latest(a, b time.Time) time.Time {
 // put writes the op into txn.
 func (o *op) put(txn *badger.Txn) error {
 	w := writer{txn: txn}
-	if o.kind != opExpire {
+	if o.kind != opExpire && o.kind != opRevoke {
 		w.set(headerKey(o.id), headerOf(o.task).encode())
 	}
 	switch o.kind {
-	case opCreate:
+	case opCreate, opRestate:
 		w.set(runningKey(o.id), nil)
+		w.set(listKey(o.task.Owner, listPosition(o.task)), nil)
 		w.setPayload(requestKey(o.id), o.task.Request)
 	case opDispatch:
 		w.delete(requestKey(o.id))
 	case opFinish, opRetry:
 		w.setPayload(outcomeKey(o.id), o.task.Outcome)
-		w.set(expiryKey(o.task.expiry(), o.id), encodeSize(len(o.task.Outcome)))
+		w.set(expiryKey(o.task.expiry(), o.id), expiryEntry(o.task, payloadLen(o.task.Outcome)))
 		w.delete(runningKey(o.id))
 		w.delete(requestKey(o.id))
+	case opRevoke:
+		for _, key := range [][]byte{headerKey(o.id), requestKey(o.id), runningKey(o.id), listKey(o.task.Owner, listPosition(o.task))} {
+			w.delete(key)
+		}
 	case opExpire:
 		for _, g := range o.gone {
 			g.delete(&w)

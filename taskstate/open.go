@@ -1,6 +1,7 @@
 package taskstate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,9 +12,12 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// formatVersion is the layout that this package writes (doc.go). A later one
-// migrates from it; this one refuses a later one.
-const formatVersion = "1"
+// formatVersion is the layout that this package writes (doc.go). A store of
+// formatBefore is brought up to it (upgrade.go); any other is refused.
+const (
+	formatVersion = "2"
+	formatBefore  = "1"
+)
 
 // openStore opens the database and reads what ran when it was last closed or
 // its process died. No goroutine of ours runs yet.
@@ -29,14 +33,10 @@ func openStore(ctx context.Context, dir string, o Options) (*Store, error) {
 	if s.db, err = openBadger(ctx, dir, s.badgerLog, o.LockWait); err != nil {
 		return nil, err
 	}
-	if err = s.checkFormat(); err == nil {
-		err = s.loadSecret()
-	}
-	if err == nil {
-		err = s.load()
-	}
-	if err != nil {
-		return nil, errors.Join(err, s.db.Close())
+	for _, step := range []func() error{s.checkFormat, s.checkTrust, s.reindex, s.loadSecret, s.load, s.settle} {
+		if err := step(); err != nil {
+			return nil, errors.Join(s.damaged(err), s.shutBadger())
+		}
 	}
 	s.dead.Store(oldValueLogs(dir))
 	return s, nil
@@ -52,7 +52,24 @@ func (s *Store) checkBeforeOpen() error {
 	if free < s.opts.Reserve {
 		return noSpace(s.dir, free, s.opts.Reserve)
 	}
-	return checkTables(s.dir, s.badgerLog)
+	s.logs = baseNames(filepath.Glob(filepath.Join(s.dir, "*.mem")))
+	return cmp.Or(checkManifest(s.dir), checkTables(s.dir, s.badgerLog))
+}
+
+// damaged names the store where a record could not be read.
+func (s *Store) damaged(err error) error {
+	var damaged *DamagedError
+	if errors.Is(err, errBadRecord) && !errors.As(err, &damaged) {
+		return &DamagedError{Dir: s.dir, Why: err.Error()}
+	}
+	return err
+}
+
+func baseNames(paths []string, _ error) (names []string) {
+	for _, p := range paths {
+		names = append(names, filepath.Base(p))
+	}
+	return names
 }
 
 func noSpace(dir string, free, need uint64) error {
@@ -71,6 +88,8 @@ func (s *Store) checkFormat() error {
 		return s.createFormat()
 	case err != nil:
 		return &DamagedError{Dir: s.dir, Why: "format record: " + err.Error()}
+	case string(version) == formatBefore:
+		return s.upgrade()
 	case string(version) != formatVersion:
 		return fmt.Errorf("task store %s has format %q, this program knows %q: use the version that wrote it, or another directory",
 			s.dir, version, formatVersion)
@@ -84,6 +103,9 @@ func (s *Store) createFormat() error {
 		defer it.Close()
 		if it.Rewind(); it.Valid() && !strings.HasPrefix(string(it.Item().Key()), sentinelPrefix) {
 			return &DamagedError{Dir: s.dir, Why: "it holds data but no format record"}
+		}
+		if t, _, err := readTally(s.dir); err == nil && t.changes > 0 {
+			return &DamagedError{Dir: s.dir, Why: fmt.Sprintf("its database is empty after %d changes%s", t.changes, s.suspects())}
 		}
 		return txn.Set(formatKey, seal(formatKey, []byte(formatVersion)))
 	})
@@ -103,7 +125,7 @@ func (s *Store) load() error {
 		return nil
 	})
 	for _, id := range ids {
-		t, err := s.readTask(id)
+		t, err := s.readTask(id, readTask)
 		if err != nil || t.Status.Terminal() {
 			s.log.Error().Err(err).Str("task", id).Msg("task store: a task that was running cannot be taken up")
 			continue

@@ -47,6 +47,7 @@ func TestHeaderKeepsEveryField(t *testing.T) {
 	want := header{request: 0, outcome: -1, task: Task{
 		Owner: "o", Upstream: "u\x00\xff", Tool: "", Status: InputRequired, StatusMessage: "3/10",
 		Progress: []byte{}, CreatedAt: at, UpdatedAt: at.Add(1), TTL: 1, PollInterval: 2, MaxRun: -3, Stall: 4, Dispatched: true,
+		Remote: []byte("r"), IsError: true,
 	}}
 	got, err := decodeHeader(want.encode())
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(header{})); err != nil || diff != "" {

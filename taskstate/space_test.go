@@ -90,7 +90,7 @@ func TestCloseNamesTheEndsItLost(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, d.options())
 	id := create(t, s, Task{}).ID
-	d.free.Store(0)
+	d.free.Store(closeRoom)
 	complete(t, s, id, nil)
 	if err := s.Close(); err == nil || !strings.Contains(err.Error(), id) {
 		t.Fatalf("Close: %v", err)

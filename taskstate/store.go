@@ -69,7 +69,19 @@ type Store struct {
 	db        *badger.DB
 	dead      atomic.Int64 // bytes of the value log that may be garbage
 	gcAfter   int64        // how many of them start a collection
+	healEvery time.Duration
 	secret    []byte       // set by Open
+	logs      []string     // set by Open: the logs that Badger had to replay
+	loss      error        // set by Open, see Loss
+	tally     *tallyWriter // set by Open
+
+	// Of the committer alone, once Open has returned.
+	changes uint64      // commits so far
+	revoked []Task      // their Create failed, but they may be on disk
+	healed  time.Time   // the last attempt to heal
+	suspect atomic.Bool // a write failed; set and reset by the committer, read by all
+	why     error       // it failed
+	lastTry bool        // to heal, while closing
 
 	mu     sync.Mutex // guards what follows, and is never held across disk access
 	live   map[string]*entry
@@ -87,7 +99,7 @@ type Store struct {
 	// reading is held shared while the disk is read and exclusively while the
 	// database closes: Badger unmaps its files then.
 	reading   sync.RWMutex
-	dbClosed  bool
+	down      error // why db cannot be used: ErrClosed, or what befell it
 	closeOnce sync.Once
 	closeErr  error
 }
@@ -105,6 +117,7 @@ func newStore(dir string, o Options) *Store {
 		dir: dir, opts: o, log: o.Log,
 		badgerLog: &badgerLog{log: o.Log},
 		gcAfter:   valueLogFileSize / 2,
+		healEvery: defaultHealEvery,
 		live:      make(map[string]*entry),
 		watches:   make(map[string][]*Watch),
 		wake:      make(chan struct{}, 1),
@@ -114,8 +127,9 @@ func newStore(dir string, o Options) *Store {
 
 // Open opens the store in dir, which it makes (mode 0700) if need be. It fails
 // with *HeldError if another process has it open, with ErrNoSpace on a full
-// disk, and with *DamagedError if the files are not what was written. The end of
-// ctx ends the wait for the other process, not the store. Close must be called.
+// disk, and with *DamagedError if the files are not what was written; if only some
+// of what was written is missing, Loss says so. The end of ctx ends the wait for
+// the other process, not the store. Close must be called.
 func Open(ctx context.Context, dir string, opts *Options) (*Store, error) {
 	o := opts.withDefaults()
 	if err := checkNode(o.Node); err != nil {
@@ -133,7 +147,8 @@ func Open(ctx context.Context, dir string, opts *Options) (*Store, error) {
 // Close waits for the changes under way, writes what is not on disk yet, ends
 // the watches, and closes the database. It is idempotent; a second call waits for
 // the first. The error names outcomes that the disk refused to the end and that
-// are now lost.
+// are now lost, and says if the database could not be closed in order: all else is
+// in its logs then, and this process holds the directory until it ends.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		close(s.stop)
@@ -153,27 +168,6 @@ func (s *Store) refuseChanges() {
 	s.mu.Unlock()
 	s.wakeCommitter()
 }
-
-func (s *Store) closeDB() error {
-	s.reading.Lock()
-	defer s.reading.Unlock()
-	s.dbClosed = true
-	closed := make(chan error, 1)
-	go func() { closed <- s.db.Close() }() // left behind if Badger never returns
-	select {
-	case err := <-closed:
-		if err != nil {
-			return fmt.Errorf("close task store %s: %w", s.dir, err)
-		}
-		return nil
-	case <-time.After(closeWait):
-		return fmt.Errorf("close task store %s: not closed after %v; is the directory still there, and the disk not full?", s.dir, closeWait)
-	}
-}
-
-// closeWait is far above what Badger needs to write one memtable. It waits
-// without end where it cannot, as when its directory was deleted.
-const closeWait = 5 * time.Second
 
 func (s *Store) lostOutcomes() error {
 	s.mu.Lock()

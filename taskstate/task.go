@@ -64,6 +64,8 @@ type Task struct {
 	Stall        time.Duration
 
 	Dispatched bool   // the request may have reached the upstream
+	IsError    bool   // Completed, with a result that says of itself that it is an error
+	Remote     []byte // where the upstream keeps a task of its own for this one, opaque, no more than 64 KiB; nil once finished
 	Request    []byte // what must be sent; gone once Dispatched, or finished
 	Inputs     []byte // the open questions, a JSON object; only while InputRequired, and nil again after a restart
 	Outcome    []byte // Completed: the result; Failed: the error object; else nil

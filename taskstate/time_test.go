@@ -35,7 +35,7 @@ func TestExpiredTaskIsGoneThoughNoSweepHasRun(t *testing.T) {
 		if _, err := s.Finish(context.Background(), id, Outcome{Status: Failed}); !errors.Is(err, ErrNotFound) {
 			t.Errorf("Finish: %v", err)
 		}
-		if n := countKeys(t, s); n != 5 {
+		if n := countKeys(t, s); n != 7 {
 			t.Errorf("%d keys: a sweep has run", n)
 		}
 		shut(t, s)
@@ -55,7 +55,7 @@ func TestIdsBeginWithTheirNodeAndAreServedByAnother(t *testing.T) {
 		complete(t, s, id, []byte("x"))
 		time.Sleep(12 * time.Second)
 		synctest.Wait()
-		if n := countKeys(t, s); n != 2 {
+		if n := countKeys(t, s); n != 3 {
 			t.Errorf("%d keys are left after the end of its retention", n)
 		}
 		shut(t, s)
@@ -67,7 +67,7 @@ func TestIdsBeginWithTheirNodeAndAreServedByAnother(t *testing.T) {
 	}
 }
 
-// countKeys counts all keys: two are the format record and the secret.
+// countKeys counts all keys: three are the format, the secret and the changes.
 func countKeys(t *testing.T, s *Store) (n int) {
 	t.Helper()
 	err := s.view(func(txn *badger.Txn) error {
@@ -96,8 +96,8 @@ func TestSweepLeavesNothingOfExpiredTasks(t *testing.T) {
 		complete(t, s, kept, nil)
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
-		if n := countKeys(t, s); n != 4 { // format, secret, header and index of the one that is kept
-			t.Errorf("%d keys are left, want 4", n)
+		if n := countKeys(t, s); n != 6 { // format, secret, changes, header and both indexes of the one that is kept
+			t.Errorf("%d keys are left, want 6", n)
 		}
 		get(t, s, kept)
 		shut(t, s)
@@ -113,8 +113,8 @@ func TestExpiredTasksAreSweptRightAfterOpen(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		s = open(t, dir, nil)
 		synctest.Wait()
-		if n := countKeys(t, s); n != 2 {
-			t.Errorf("%d keys are left, want 2", n)
+		if n := countKeys(t, s); n != 3 {
+			t.Errorf("%d keys are left, want 3", n)
 		}
 		shut(t, s)
 	})

@@ -1,0 +1,101 @@
+package taskstate
+
+import (
+	"errors"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// reindexChunk is how many tasks are indexed in one transaction.
+const reindexChunk = 500
+
+// reindex makes all indexes anew from the headers, where upgrade left its mark or
+// where something was lost. It may be broken off anywhere and run again.
+func (s *Store) reindex() error {
+	if unlisted, err := s.has(unlistedKey); err != nil || !unlisted && s.loss == nil {
+		return err
+	}
+	for from := []byte(headerPrefix); from != nil; {
+		tasks, next, err := s.headersFrom(from, reindexChunk)
+		if err == nil {
+			err = s.index(tasks)
+		}
+		if err != nil {
+			return err
+		}
+		from = next
+	}
+	return s.db.Update(func(txn *badger.Txn) error { return txn.Delete(unlistedKey) })
+}
+
+func (s *Store) has(key []byte) (found bool, err error) {
+	err = s.view(func(txn *badger.Txn) error {
+		_, err := txn.Get(key)
+		found = err == nil
+		return err
+	})
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		err = nil
+	}
+	return found, err
+}
+
+// headersFrom reads up to limit headers from a key on, and returns the key to go
+// on from, nil at the end. Get reports those that cannot be read.
+func (s *Store) headersFrom(from []byte, limit int) (tasks []header, next []byte, err error) {
+	err = s.view(func(txn *badger.Txn) error {
+		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte(headerPrefix)})
+		defer it.Close()
+		for it.Seek(from); it.Valid(); it.Next() {
+			id := string(it.Item().Key()[len(headerPrefix):])
+			if len(tasks) == limit {
+				next = headerKey(id)
+				return nil
+			}
+			h, err := readHeader(txn, id)
+			if err != nil || !wellFormed(id) {
+				s.log.Error().Err(err).Str("task", id).Msg("task store: a task that cannot be read is in no list")
+				continue
+			}
+			tasks = append(tasks, h)
+		}
+		return nil
+	})
+	return tasks, next, err
+}
+
+// index writes the entries that Create and Finish have written for tasks. After a
+// loss, what seems unsent may have been sent.
+func (s *Store) index(tasks []header) error {
+	free, err := s.opts.FreeSpace(s.dir)
+	if err != nil {
+		return err
+	}
+	if need := s.opts.Reserve / 2; free < need {
+		return noSpace(s.dir, free, need)
+	}
+	return s.db.Update(func(txn *badger.Txn) error {
+		w := writer{txn: txn}
+		for _, h := range tasks {
+			h.index(&w)
+			if s.loss != nil && !h.task.Dispatched && !h.task.Status.Terminal() {
+				h.task.Dispatched, h.request = true, -1
+				w.set(headerKey(h.task.ID), h.encode())
+				w.delete(requestKey(h.task.ID))
+			}
+		}
+		return w.err
+	})
+}
+
+// index writes the entries of one task.
+func (h header) index(w *writer) {
+	t := h.task
+	w.set(listKey(t.Owner, listPosition(t)), nil)
+	if t.Status.Terminal() {
+		w.set(expiryKey(t.expiry(), t.ID), expiryEntry(t, h.outcome))
+		w.delete(runningKey(t.ID))
+	} else {
+		w.set(runningKey(t.ID), nil)
+	}
+}
