@@ -27,6 +27,7 @@ const maxQuestions = 1000
 // is for the Handler, which passes it on whole, or has to be attributed.
 func (k *conn) request(origin *Request, m wire.Message) {
 	k.link.awaitRoom()
+	origin, m = k.concerned(origin.principal(), m)
 	q, handle := questionOf(m, origin), k.client.opts.Handler.Request
 	switch {
 	case m.Method() == "ping" && (handle == nil || k.era() == Stateless):
@@ -35,6 +36,8 @@ func (k *conn) request(origin *Request, m wire.Message) {
 		k.refuse(q, wire.CodeMethodNotFound, "The client cannot be asked %.100s.")
 	case origin != nil && origin.Ask != nil:
 		k.ask(origin, m, false)
+	case handle != nil && k.inward(m):
+		k.attribute(m)
 	case handle != nil:
 		handle(m, func(response wire.Message) { k.reply(q, response) })
 	case origin != nil:
@@ -73,6 +76,7 @@ func (k *conn) asker(m wire.Message) (latest *Request, guessed bool) {
 	if takes == nil {
 		takes = func(Caller, wire.Message) bool { return true }
 	}
+	related := relatedTask(m) != ""
 	token, err := strconv.ParseInt(string(wire.Lookup(m.Params(), "_meta", "progressToken")), 10, 64)
 	k.order.Lock() // for Request.written
 	defer k.order.Unlock()
@@ -89,7 +93,8 @@ func (k *conn) asker(m wire.Message) (latest *Request, guessed bool) {
 			continue
 		}
 		guessed = true
-		if better, worse := takes(r.Caller, m), takes(latest.Caller, m); better && !worse || better == worse && r.id > latest.id {
+		mine, its := r.likelihood(takes(r.Caller, m), related), latest.likelihood(takes(latest.Caller, m), related)
+		if mine > its || mine == its && r.id > latest.id {
 			latest = r
 		}
 	}

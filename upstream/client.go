@@ -41,7 +41,10 @@ type Options struct {
 	// standard input was closed and after SIGTERM; over HTTP CloseGrace is for
 	// ending the session. 0 means 1 s each.
 	CloseGrace, TermGrace time.Duration
-	Log                   zerolog.Logger
+	// Passthrough leaves tasks of both kinds to the host and the server: nothing
+	// is taken from what a host declares, and nothing of Request.Task is done.
+	Passthrough bool
+	Log         zerolog.Logger
 	// LogPayloads writes every message to the log, at level info.
 	LogPayloads bool
 }
@@ -61,6 +64,7 @@ type Handler struct {
 	// a response under any id. Where it is nil, ping is answered and the others
 	// are attributed to a [Request] with Ask: to the one whose progress token
 	// they bear, else to the latest that is open. If none is, they are refused.
+	// Those of a task that is followed belong to its request in any case.
 	Request func(m wire.Message, answer func(wire.Message))
 	// More says, when that changes, whether another message of the server is
 	// there already: what is passed on may be gathered until it is not.
@@ -80,10 +84,12 @@ type Client struct {
 
 	mu      sync.Mutex
 	closed  bool
-	conn    *conn      // what requests are sent on; nil while there is none
-	last    *conn      // the newest one, alive or not
-	trying  *attempt   // the attempt to connect that is under way
-	waiting []*Request // requests in order, until the attempt ends
+	nextID  int64              // of requests; one for all sessions, for a task outlives its own over HTTP
+	tasks   map[string]*follow // by the server's ids
+	conn    *conn              // what requests are sent on; nil while there is none
+	last    *conn              // the newest one, alive or not
+	trying  *attempt           // the attempt to connect that is under way
+	waiting []*Request         // requests in order, until the attempt ends
 	listens map[*Listen]bool
 	watched map[string]int // resources subscribed to, and by how many listens
 	oldSSE  bool           // the server was last reached over HTTP+SSE; of the attempt
@@ -106,8 +112,8 @@ func New(opts Options) *Client {
 	if opts.ProbeWait == 0 {
 		opts.ProbeWait = 2 * time.Second
 	}
-	c := &Client{opts: opts, listens: map[*Listen]bool{}, watched: map[string]int{}}
-	c.declares.all = withoutTasks(opts.Hello.Capabilities)
+	c := &Client{opts: opts, listens: map[*Listen]bool{}, watched: map[string]int{}, tasks: map[string]*follow{}}
+	c.declares.all = c.allowed(opts.Hello.Capabilities)
 	c.idle.touch()
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c

@@ -29,10 +29,13 @@ type conn struct {
 	order sync.Mutex // a request before the notice that cancels it
 
 	logging logging
+	tasks   generation  // of the server; set before greeted
+	opened  atomic.Bool // notifications/initialized has been said
+	support taskSupport
 
 	// Under Client.mu.
-	nextID    int64
 	open      map[int64]*Request
+	unclaimed map[int64]*Request // calls that were taken back and may have become tasks
 	questions map[*question]bool
 	homeless  []*question // their requests have just ended
 	declared  int         // the state of Client.declares that the server was greeted with
@@ -45,7 +48,7 @@ type conn struct {
 func (c *Client) newConn() *conn {
 	return &conn{
 		client: c, log: c.opts.Log, started: time.Now(),
-		done: make(chan struct{}), open: map[int64]*Request{}, questions: map[*question]bool{},
+		done: make(chan struct{}), open: map[int64]*Request{}, questions: map[*question]bool{}, unclaimed: map[int64]*Request{},
 		logging: logging{set: unset},
 	}
 }
@@ -62,8 +65,8 @@ func (k *conn) era() Era {
 // enlistLocked gives r an id and expects its answer. The id is also the
 // request's progress token, and names the subscription if it opens one.
 func (k *conn) enlistLocked(r *Request) {
-	k.nextID++
-	r.conn, r.id = k, k.nextID
+	k.client.nextID++
+	r.conn, r.id = k, k.client.nextID
 	k.open[r.id] = r
 	k.logging.countLocked(r, 1)
 	k.client.idle.begin()
@@ -76,14 +79,29 @@ func (k *conn) takeLocked(id int64) *Request {
 		k.dropQuestionsLocked(r)
 		k.logging.countLocked(r, -1)
 		k.client.idle.end()
+		if r.follow != nil {
+			r.follow.overLocked()
+		}
 	}
 	return r
 }
 
+// take is for whoever has the answer: what has been answered with a task is
+// open, but waits for none.
 func (k *conn) take(id int64) *Request {
 	k.client.mu.Lock()
 	defer k.client.mu.Unlock()
+	if r := k.open[id]; r == nil || r.answered {
+		return nil
+	}
 	return k.takeLocked(id)
+}
+
+// awaits reports whether the answer to r is still to come on k.
+func (k *conn) awaits(r *Request) bool {
+	k.client.mu.Lock()
+	defer k.client.mu.Unlock()
+	return k.open[r.id] == r && !r.answered
 }
 
 func (k *conn) find(id int64) *Request {
@@ -116,9 +134,10 @@ var errMoved = errors.New("the session is over")
 func (k *conn) queue(r *Request, m wire.Message) error {
 	k.order.Lock()
 	defer k.order.Unlock()
-	if k.find(r.id) != r || !k.levelled(r, m) {
+	if k.find(r.id) != r || !k.levelled(r, m) || !k.supported(r, m) {
 		return nil
 	}
+	m = k.asTask(r, m)
 	r.written = true
 	k.trace("to upstream", m.Raw())
 	return k.link.request(r, m)
@@ -127,7 +146,7 @@ func (k *conn) queue(r *Request, m wire.Message) error {
 func (k *conn) outgoing(r *Request) wire.Message {
 	id := strconv.AppendInt(nil, r.id, 10)
 	if k.era() == Stateless {
-		return statelessRequest(r, id)
+		return k.client.statelessRequest(r, id, k.declaresTasks(r))
 	}
 	return initializeRequest(r, id)
 }
@@ -135,6 +154,10 @@ func (k *conn) outgoing(r *Request) wire.Message {
 func (k *conn) notify(m wire.Message) {
 	k.trace("to upstream", m.Raw())
 	k.told(k.link.notify(m), m)
+	if m.Method() == "notifications/initialized" {
+		k.opened.Store(true)
+		k.learnTools()
+	}
 }
 
 func (k *conn) told(err error, m wire.Message) {
@@ -152,6 +175,10 @@ func (k *conn) trace(what string, text []byte) {
 // cancelled tells the server that nobody waits for the answer to r any more,
 // if it has heard of r.
 func (k *conn) cancelled(r *Request, notice wire.Message) {
+	if r.follow != nil {
+		r.follow.cancel()
+		return
+	}
 	k.order.Lock()
 	defer k.order.Unlock()
 	if !r.written {

@@ -66,7 +66,7 @@ func (k *conn) abandon(own ownCall) { k.client.Cancel(own.request, wire.Message{
 
 // start sends a request of our own, in the era in which it is written.
 func (k *conn) start(method string, params []byte) ownCall {
-	own := ownCall{&Request{Message: wire.Request(0, method, params), Header: k.client.forwarded()}, make(chan answer, 1)}
+	own := ownCall{&Request{Message: wire.Request(0, method, params), Header: k.client.forwarded(), own: true}, make(chan answer, 1)}
 	own.request.Reply = func(m wire.Message, err *Error) { own.answer <- answer{m, err} }
 	k.client.mu.Lock()
 	k.enlistLocked(own.request)

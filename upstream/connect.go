@@ -154,6 +154,7 @@ func (c *Client) launch(start func() (*conn, error), greet func(*conn) (Descript
 	desc, err := c.introduce(k, greet)
 	if err == nil {
 		c.noteGreeted(k, desc)
+		k.learnTools()
 		return k, nil
 	}
 	k.link.stop(c.ctx)
@@ -181,6 +182,7 @@ func (c *Client) adopt(k *conn) {
 }
 
 func (c *Client) noteGreeted(k *conn, desc Description) {
+	k.tasks = c.generationOf(desc)
 	k.greeted.Store(&desc)
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 // declaration is what greetings declare where the host is known by its requests
 // alone. It is under Client.mu.
 type declaration struct {
-	all   []byte // capabilities, without those for tasks
+	all   []byte // capabilities, without those that are not to be declared
 	state int    // grows with all
 	last  []byte // what Declare was given
 }
@@ -33,7 +33,7 @@ func (c *Client) Declare(capabilities []byte) {
 		return
 	}
 	c.mu.Lock()
-	c.declares.add(capabilities)
+	c.declares.add(capabilities, c.allowed)
 	k := c.conn
 	outgrown := k != nil && k.era() == Initialize && k.declared != c.declares.state
 	c.mu.Unlock()
@@ -42,12 +42,12 @@ func (c *Client) Declare(capabilities []byte) {
 	}
 }
 
-func (d *declaration) add(capabilities []byte) {
+func (d *declaration) add(capabilities []byte, allowed func([]byte) []byte) {
 	if bytes.Equal(capabilities, d.last) {
 		return
 	}
 	d.last = bytes.Clone(capabilities)
-	all := union(d.all, withoutTasks(capabilities))
+	all := union(d.all, allowed(capabilities))
 	if len(all) > maxDeclared || bytes.Equal(all, d.all) {
 		return
 	}

@@ -30,6 +30,12 @@
 // every request, follows the requests: what the host is capable of (declare.go)
 // and how much it wants of the server's log (level.go).
 //
+// A server may make a task of a call, in the way of revision 2025-11-25 or of the
+// Tasks extension, where the request's owner wishes it or the tool wants it
+// (task_wish.go, task_support.go). No caller sees that task: it is followed here
+// (follow.go, and a file for each era), and the request answered with what the call
+// itself would have got. Over HTTP a later process can take it up (resume.go).
+//
 // A tools/call is written at most once. Whatever happens to it afterwards, it
 // is never sent again: the [Error] that its sender gets says whether the server
 // can have seen it. Other requests only read, and are repeated in one case:

@@ -27,7 +27,9 @@ type Error struct {
 	// upstream_invalid, too_large, shutdown; over HTTP also
 	// upstream_unreachable, upstream_http, upstream_unauthorized,
 	// upstream_redirected, upstream_session_lost, upstream_stream_cut; where the
-	// server could not be given the answer to a question, answer_undelivered.
+	// server could not be given the answer to a question, answer_undelivered; of
+	// a call that the server has made a task of, upstream_task_lost,
+	// upstream_cancelled, and no_answer where it cannot be told that it gets none.
 	Reason  string
 	Outcome Outcome
 	// Text is a sentence for people and models.

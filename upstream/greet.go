@@ -62,7 +62,7 @@ func (c *Client) initializeOrDiscover(k *conn) (Description, error) {
 // one, garbage, or silence means the initialize era. Once initialize is sent
 // its answer decides; a late answer to the probe counts only if it is refused.
 func (c *Client) discoverOrInitialize(k *conn) (Description, error) {
-	probe := k.start("server/discover", stamp(nil, c.caller()))
+	probe := k.start("server/discover", c.stamp(nil, c.caller(), false))
 	defer k.abandon(probe) // a server that never answers it leaves nothing open
 	timer := time.NewTimer(c.opts.ProbeWait)
 	defer timer.Stop()

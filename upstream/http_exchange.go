@@ -90,7 +90,7 @@ func (p *posts) finish(x *exchange, reason *Error) (notice wire.Message) {
 }
 
 // open reports whether somebody still waits for the answer.
-func (x *exchange) open() bool { return x.posts.conn.find(x.request.id) == x.request }
+func (x *exchange) open() bool { return x.posts.conn.awaits(x.request) }
 
 // try notes what came of a request before the server was greeted.
 func (p *posts) try(x *exchange, what string) {

@@ -78,7 +78,9 @@ func (l *httpLink) cancel(r *Request, notice wire.Message) error {
 	if l.conn.era() == Stateless {
 		notice = wire.Message{}
 	}
-	l.drop(r, notice)
+	if !l.conn.remembers(r) || !l.dropLate(r, notice) {
+		l.drop(r, notice)
+	}
 	return nil
 }
 

@@ -60,7 +60,7 @@ func (l *httpLink) fetch(r *Request, done chan struct{}) {
 func (l *httpLink) fetchPages(ctx context.Context, caller Caller) error {
 	age, params := l.tools.now(), []byte(nil)
 	for range maxPages {
-		m, err := l.conn.call(ctx, "tools/list", stamp(params, caller))
+		m, err := l.conn.call(ctx, "tools/list", l.conn.client.stamp(params, caller, false))
 		switch {
 		case err != nil:
 			return err

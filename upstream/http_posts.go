@@ -37,6 +37,10 @@ const (
 	maxTelling = 256
 	tellLimit  = 10 * time.Second
 	maxTried   = 8
+	// lateOlder and lateExtension are how long the answer to a call that was taken
+	// back is read.
+	lateOlder     = 10 * time.Second
+	lateExtension = 50 * time.Millisecond
 )
 
 var errSlow = errors.New("it takes too long to answer")
@@ -77,6 +81,27 @@ func (p *posts) drop(r *Request, notice wire.Message) bool {
 		x.cancel()
 	}
 	return x != nil
+}
+
+// dropLate is drop for a call whose answer may be a task: the server is told at
+// once, and its answer read for a moment longer. It returns false where the server
+// cannot have seen the call.
+func (p *posts) dropLate(r *Request, notice wire.Message) bool {
+	p.mu.Lock()
+	x := p.running[r]
+	late := x != nil && x.seen
+	p.mu.Unlock()
+	if !late {
+		return false
+	}
+	wait := lateOlder
+	if notice.Raw() == nil { // the end of the stream is what tells the server
+		wait = lateExtension
+	} else {
+		p.conn.told(p.tell(notice, false), notice)
+	}
+	time.AfterFunc(wait, x.cancel)
+	return true
 }
 
 // tell posts a notification. What is ordered arrives, or fails, before

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -31,6 +32,7 @@ type handler func(w http.ResponseWriter, v visit)
 type visit struct {
 	request *http.Request
 	message wire.Message
+	at      time.Time
 }
 
 // name is the message's method, or "answer", or else that of HTTP.
@@ -56,7 +58,7 @@ func newWeb(t *testing.T, handlers map[string]handler) *web {
 
 func (s *web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
-	v := visit{request: r}
+	v := visit{request: r, at: time.Now()}
 	v.message, _ = wire.Parse(body)
 	s.mu.Lock()
 	s.seen = append(s.seen, v)

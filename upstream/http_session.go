@@ -53,6 +53,8 @@ func (l *httpLink) isGone(x *exchange, v verdict) bool {
 		return false
 	case l.conn.era() == Stateless:
 		return v.replacedByOlder()
+	case x.request.behalf != nil && aboutTheTask.MatchString(v.text):
+		return false
 	case v.code == "-32020", v.code == "-32022": // replaced by a newer one, which misses its headers
 		return true
 	}

@@ -26,6 +26,10 @@ func (i *idle) touch() { i.since = time.Now() }
 func (c *Client) Keep() (release func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.keepLocked()
+}
+
+func (c *Client) keepLocked() (release func()) {
 	c.kept++
 	c.idle.begin()
 	return sync.OnceFunc(func() {

@@ -14,7 +14,9 @@ import (
 
 func TestAChildHearsOfTheLevelJustBeforeTheRequest(t *testing.T) {
 	p := newPuppet(t, nil)
-	ask(t, p.Client, "x/heard", "{}") // what waits for the start is open together
+	if _, err := p.Connect(t.Context()); err != nil { // what waits for the start is open together
+		t.Fatal(err)
+	}
 	var want []string
 	for i, c := range []struct{ level, set string }{{"info", "info"}, {"", ""}, {"error", ""}, {"debug", "debug"}, {"info", ""}} {
 		change := at(c.level)

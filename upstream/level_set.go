@@ -16,7 +16,7 @@ func (k *conn) setLevel(r *Request, level int) bool {
 		k.take(l.asking.id)
 		l.limit.Stop()
 	}
-	own := &Request{Header: r.Header, repeated: true, written: true}
+	own := &Request{Header: r.Header, repeated: true, written: true, own: true}
 	own.Message = wire.Request(0, "logging/setLevel", wire.Set(nil, "level", wire.Quote(LogLevels[level])))
 	own.Reply = func(m wire.Message, err *Error) { k.levelSet(own, level, m, err) }
 	l.set, l.asking = level, own

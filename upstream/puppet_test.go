@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,11 +20,14 @@ var _ = addChild("puppet", childPuppet)
 
 // childPuppet is a server, of the initialize era unless it is told otherwise,
 // that says what x/say has it say and tells with x/heard what it has heard. It
-// leaves tools/call and prompts/get open, and shows the answers to its own
-// requests as notifications.
+// leaves tools/call, prompts/get and tasks/* open, and shows the answers to its own
+// requests as notifications. With "tasks" it has those of its era.
 func childPuppet() {
 	var heard [][]byte
-	stateless := len(os.Args) > 1 && os.Args[1] == "stateless"
+	stateless, capabilities := slices.Contains(os.Args, "stateless"), `"logging":{}`
+	if slices.Contains(os.Args, "tasks") {
+		capabilities += `,"tasks":{"requests":{"tools":{"call":{}}}},"extensions":{"io.modelcontextprotocol/tasks":{}}`
+	}
 	lines := wire.NewLineReader(os.Stdin, 1<<20)
 	for line, err := lines.Next(); err == nil; line, err = lines.Next() {
 		m, _ := wire.Parse(line)
@@ -34,13 +38,17 @@ func childPuppet() {
 		}
 		switch m.Method() {
 		case "initialize":
-			puppetSays(wire.Result(m.ID(), []byte(`{"protocolVersion":"2025-11-25","capabilities":{"logging":{},"tools":{}}}`)))
+			puppetSays(wire.Result(m.ID(), []byte(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{},`+capabilities+`}}`)))
 		case "server/discover":
 			if stateless {
-				puppetSays(wire.Result(m.ID(), []byte(`{"supportedVersions":["2026-07-28"],"capabilities":{"logging":{}}}`)))
+				puppetSays(wire.Result(m.ID(), []byte(`{"supportedVersions":["2026-07-28"],"capabilities":{`+capabilities+`}}`)))
 				continue
 			}
 			puppetSays(wire.Failure(m.ID(), wire.Errorf(wire.CodeMethodNotFound, "Method not found")))
+		case "tools/list":
+			if strings.Contains(capabilities, "tasks") {
+				puppetSays(wire.Result(m.ID(), []byte(`{"tools":[`+taskTools+`]}`)))
+			}
 		case "logging/setLevel", "x/say":
 			for _, line := range wire.Elements(wire.Get(m.Params(), "lines")) {
 				fmt.Println(string(line))

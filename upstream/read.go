@@ -49,6 +49,9 @@ func (k *conn) response(origin *Request, m wire.Message) {
 		k.failOpen(m, errForeignID)
 		return
 	}
+	if k.task(origin, id, m) {
+		return
+	}
 	r := k.take(id)
 	k.rehome()
 	if r == nil {
@@ -58,15 +61,21 @@ func (k *conn) response(origin *Request, m wire.Message) {
 	if r != origin {
 		_ = k.link.cancel(r, wire.Message{}) // of which the server hears nothing
 	}
+	k.hearTools(r, m)
 	r.Reply(k.link.answered(r, m), nil)
 }
 
 func (k *conn) notification(origin *Request, m wire.Message) {
-	if m.Method() == "notifications/progress" {
+	switch m.Method() {
+	case "notifications/progress":
 		k.progress(m)
 		return
+	case "notifications/tools/list_changed":
+		k.learnTools()
 	}
 	switch {
+	case k.taskNews(m):
+		return
 	case k.era() == Initialize:
 		if m.Method() == "notifications/cancelled" && k.withdrawn(m) {
 			return
@@ -78,7 +87,7 @@ func (k *conn) notification(origin *Request, m wire.Message) {
 	case k.subscriptionEvent(origin, m):
 		return
 	}
-	if origin != nil && origin.Aside != nil {
+	if origin = origin.principal(); origin != nil && origin.Aside != nil {
 		origin.Aside(m)
 	} else if handle := k.client.opts.Handler.Notification; handle != nil {
 		handle(m)
@@ -144,8 +153,10 @@ func (c *Client) dismiss(k *conn) {
 func (k *conn) drain() (open []*Request) {
 	k.client.mu.Lock()
 	defer k.client.mu.Unlock()
-	for id := range k.open {
-		open = append(open, k.takeLocked(id))
+	for id, r := range k.open {
+		if r.follow == nil || k.client.opts.URL == "" { // a task over HTTP may outlive the session, and ends by itself with the client
+			open = append(open, k.takeLocked(id))
+		}
 	}
 	return open
 }

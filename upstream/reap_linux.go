@@ -65,6 +65,18 @@ func KillOrphans(ctx context.Context, log zerolog.Logger) error {
 	return nil
 }
 
+// Adopts says that AdoptOrphans does something.
+const Adopts = true
+
+// KillChildren is KillOrphans for a process that waits for no child any more: all that are left are meant, whoever
+// started them.
+func KillChildren(ctx context.Context, log zerolog.Logger) error {
+	kin.Lock()
+	kin.pidfds = true // there is no child of ours that an adopted one could be taken for
+	kin.Unlock()
+	return KillOrphans(ctx, log)
+}
+
 // adoptedLocked are the children of this process that nothing in it started.
 func adoptedLocked(table procTable) (adopted []procEntry) {
 	if !kin.pidfds {

@@ -14,3 +14,9 @@ func AdoptOrphans(zerolog.Logger) (stop func()) { return func() {} }
 
 // KillOrphans does something on Linux only, where it kills what AdoptOrphans adopted.
 func KillOrphans(context.Context, zerolog.Logger) error { return nil }
+
+// Adopts says that AdoptOrphans does something.
+const Adopts = false
+
+// KillChildren does something on Linux only, where it kills all that the process has adopted or started.
+func KillChildren(context.Context, zerolog.Logger) error { return nil }

@@ -63,5 +63,5 @@ func (k *conn) giveUp(r *Request, reason *Error) {
 func (k *conn) takeBack(r *Request) bool {
 	k.client.mu.Lock()
 	defer k.client.mu.Unlock()
-	return k.open[r.id] == r && k.takeLocked(r.id) == r
+	return k.takeBackLocked(r)
 }

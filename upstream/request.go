@@ -41,18 +41,44 @@ type Request struct {
 	// a goroutine too, when it does (revision 2025-11-25, Cancellation) while
 	// this request is open; where it is nil the notification goes on like any.
 	Ask func(m wire.Message, answer func(wire.Message)) (withdrawn func())
+	// Inward says that a question of the server that may be this request's goes to
+	// Ask, also where Handler.Request takes those that do not say whose they are.
+	Inward bool
+
+	// Task has the server make a task of a tools/call, if it makes any. Nil asks
+	// for none, except where a tool of revision 2025-11-25 cannot be called
+	// without; NoTask says not even then.
+	Task   *TaskWish
+	NoTask bool
 
 	// Under Client.mu: set when the request is given to a connection, and when
 	// it is taken back before that.
 	conn      *conn
 	id        int64
 	withdrawn bool
-	repeated  bool // on a new session, because the former one was refused
-	asked     bool // the server has had a question
+	repeated  bool    // on a new session, because the former one was refused
+	asked     bool    // the server has had a question
+	wished    bool    // the server was asked to make a task, or allowed to
+	answered  bool    // it did
+	follow    *follow // of that task; for good
+	// Of a request of ours: the one on whose behalf it is, and whether tasks are
+	// to be declared. own says that it is no host's.
+	behalf   *Request
+	declares bool
+	own      bool
 	// Under conn.order.
 	written  bool
 	levelled bool      // it has waited for the session's log level
 	since    time.Time // when it began to
+}
+
+// principal is the request that is concerned where r is: the one on whose behalf
+// we have made it, or itself.
+func (r *Request) principal() *Request {
+	if r != nil && r.behalf != nil {
+		return r.behalf
+	}
+	return r
 }
 
 // plain reports whether r is a notification, which waits in the same queue.

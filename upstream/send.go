@@ -64,14 +64,34 @@ func (c *Client) Cancel(r *Request, notice wire.Message) bool {
 		return true
 	}
 	k := r.conn
-	r.withdrawn = k == nil
-	taken := k != nil && k.takeLocked(r.id) != nil
+	if k == nil {
+		taken := c.withdrawLocked(r)
+		c.mu.Unlock()
+		if taken && r.follow != nil {
+			r.follow.cancel()
+		}
+		return taken
+	}
+	taken := k.takeBackLocked(r)
 	c.mu.Unlock()
 	if taken {
 		k.rehome()
 		k.cancelled(r, notice)
 	}
-	return taken || k == nil
+	return taken
+}
+
+// withdrawLocked takes r back that is on no session.
+func (c *Client) withdrawLocked(r *Request) bool {
+	r.withdrawn = true
+	switch {
+	case r.follow == nil:
+		return true
+	case r.follow.over:
+		return false
+	}
+	r.follow.overLocked()
+	return true
 }
 
 // Recall takes r back if it still waits for the server to start: then it has

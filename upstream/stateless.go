@@ -24,7 +24,7 @@ const tasksExtension = "io.modelcontextprotocol/tasks"
 // discover opens nothing, there is nothing to open: it asks what the server
 // is (revision 2026-07-28, Discovery).
 func (c *Client) discover(k *conn) (Description, error) {
-	m, err := k.call(c.ctx, "server/discover", stamp(nil, c.caller()))
+	m, err := k.call(c.ctx, "server/discover", c.stamp(nil, c.caller(), false))
 	if err != nil {
 		return Description{}, greetingLost(err)
 	}
@@ -80,8 +80,9 @@ func stringsOf(array []byte) (list []string) {
 }
 
 // statelessRequest is the text of a request for a server of the stateless era.
-func statelessRequest(r *Request, id []byte) wire.Message {
-	params := stamp(r.Message.Params(), r.Caller)
+// Tasks says that the server may answer with one.
+func (c *Client) statelessRequest(r *Request, id []byte, tasks bool) wire.Message {
+	params := c.stamp(r.Message.Params(), r.Caller, tasks)
 	if r.Notify != nil {
 		params = wire.Set(params, "_meta", wire.Set(wire.Get(params, "_meta"), "progressToken", id))
 	}
@@ -90,16 +91,17 @@ func statelessRequest(r *Request, id []byte) wire.Message {
 
 // stamp makes params stand by themselves: version, identity and capabilities
 // with every request. What a host of the same era has said stays in its place.
-func stamp(params []byte, caller Caller) []byte {
+func (c *Client) stamp(params []byte, caller Caller, tasks bool) []byte {
+	capabilities := c.capabilitiesFor(caller, tasks)
 	meta := wire.Get(params, "_meta")
 	if wire.Get(meta, metaVersion) != nil {
-		return wire.Set(params, "_meta", wire.Set(meta, metaCapabilities, capabilitiesFor(caller)))
+		return wire.Set(params, "_meta", wire.Set(meta, metaCapabilities, capabilities))
 	}
 	meta = wire.Delete(meta, metaVersion, metaInfo, metaCapabilities, metaLogLevel)
 	if caller.LogLevel != nil {
 		meta = wire.Prepend(meta, metaLogLevel, caller.LogLevel)
 	}
-	meta = wire.Prepend(meta, metaCapabilities, capabilitiesFor(caller))
+	meta = wire.Prepend(meta, metaCapabilities, capabilities)
 	if caller.Info != nil {
 		meta = wire.Prepend(meta, metaInfo, caller.Info)
 	}
@@ -110,19 +112,25 @@ func stamp(params []byte, caller Caller) []byte {
 // capabilitiesFor are the caller's own, for a server of the stateless era: what
 // it asks in that era's way can be put to a host of either. There is no notice
 // of changed roots any more.
-func capabilitiesFor(caller Caller) []byte {
-	capabilities := withoutTasks(caller.Capabilities)
+func (c *Client) capabilitiesFor(caller Caller, tasks bool) []byte {
+	capabilities := c.allowed(caller.Capabilities)
 	if roots := wire.Get(capabilities, "roots"); !caller.Stateless && wire.Get(roots, "listChanged") != nil {
-		return wire.Set(capabilities, "roots", wire.Delete(roots, "listChanged"))
+		capabilities = wire.Set(capabilities, "roots", wire.Delete(roots, "listChanged"))
 	}
-	return capabilities
+	if !tasks {
+		return capabilities
+	}
+	return wire.Set(capabilities, "extensions", wire.Set(wire.Get(capabilities, "extensions"), tasksExtension, []byte("{}")))
 }
 
-// withoutTasks leaves out tasks of both kinds, so that the server makes none of
-// its own.
-func withoutTasks(capabilities []byte) []byte {
-	if capabilities == nil {
+// allowed leaves out tasks of both kinds, so that the server makes none that the
+// host would have to follow; unless that is what is wanted.
+func (c *Client) allowed(capabilities []byte) []byte {
+	switch {
+	case capabilities == nil:
 		return []byte("{}")
+	case c.opts.Passthrough:
+		return capabilities
 	}
 	return wire.DeleteIn(wire.Delete(capabilities, "tasks"), "extensions", tasksExtension)
 }
