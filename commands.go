@@ -98,7 +98,11 @@ func stateDirs(c *cli.Context, command []string) ([]string, error) {
 // it was asked for.
 func show(out io.Writer, all []runner.Status) error {
 	for _, status := range all {
-		fmt.Fprintf(out, "runner %d, version %s, since %s, %s\n", status.PID, status.Version, clock(status.Since), status.StateDir)
+		ending := ""
+		if status.Ending {
+			ending = ", ending"
+		}
+		fmt.Fprintf(out, "runner %d, version %s, since %s, %s%s\n", status.PID, status.Version, clock(status.Since), status.StateDir, ending)
 		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		for _, s := range status.Sessions {
 			fmt.Fprintf(table, "  %s\t%s\tserver %v\tsince %s\n", window(s), s.Program, s.Upstreams, clock(s.Since))
@@ -120,19 +124,42 @@ func window(s runner.SessionStatus) string {
 	return fmt.Sprintf("window %d", s.Front)
 }
 
+// repair says what was moved. A store that another process has open needs none.
+func repair(stateDir string) error {
+	moved, err := runner.Repair(stateDir)
+	switch {
+	case err != nil:
+		return wrong("%v", err)
+	case moved != "":
+		fmt.Fprintln(os.Stderr, wrong("the damaged task store was moved to %s, and a new one is begun: the tasks in it are not served any more", moved))
+	}
+	return nil
+}
+
 func clock(t time.Time) string { return t.Local().Format(time.DateTime) }
 
 // runnerCommand is what a front starts. It starts itself once more and ends, so
-// that the runner is nobody's child.
+// that what follows is nobody's child: a keeper, and below that the runner.
 func runnerCommand() *cli.Command {
 	return &cli.Command{
-		Name: "runner", Hidden: true, HideHelpCommand: true,
-		Flags: []cli.Flag{&cli.StringFlag{Name: "state-dir", Required: true}, &cli.StringFlag{Name: "node"}, &cli.BoolFlag{Name: "forked"}},
+		Name: "runner", Hidden: true, HideHelpCommand: true, OnUsageError: usageError,
+		Flags: []cli.Flag{&cli.StringFlag{Name: "state-dir", Required: true}, &cli.StringFlag{Name: "node"}, &cli.BoolFlag{Name: "keeper"}, &cli.BoolFlag{Name: "forked"}},
 		Action: func(c *cli.Context) error {
-			if !c.Bool("forked") {
-				return runner.Fork([]string{"runner", "--forked", "--state-dir", c.String("state-dir"), "--node", c.String("node")})
+			dir := c.String("state-dir")
+			if err := runner.CheckStarted(dir); err != nil {
+				return wrong("%v", err)
 			}
-			return serveRunner(c)
+			again := func(role string) []string {
+				return []string{"runner", role, "--state-dir", dir, "--node", c.String("node")}
+			}
+			switch {
+			case c.Bool("forked"):
+				return serveRunner(c)
+			case c.Bool("keeper"):
+				return runner.Keep(dir, again("--forked"))
+			default:
+				return runner.Fork(again("--keeper"))
+			}
 		},
 	}
 }

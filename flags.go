@@ -30,7 +30,9 @@ func flags() []cli.Flag {
 		&cli.BoolFlag{Name: "allow-unauthenticated", Usage: "listen beyond this machine though everybody is admitted [" + variable("allow-unauthenticated") + "]"},
 		text("config", "read settings, and policies of single tools, from the YAML `FILE`"),
 		text("after", "answer directly up to this `DURATION` (5s), then make the call a task"),
+		text("fallback-after", "give hosts without tasks a ticket in the place of the answer after this `DURATION` (off)"),
 		text("state-dir", "keep the tasks in `DIR` (default: one for each server and folder)"),
+		&cli.BoolFlag{Name: "repair", Usage: "move a task store aside that is too damaged to be opened, and begin a new one"},
 		text("detach", "let tasks go on when the host is gone: `auto` or never"),
 		text("log-level", "log from this `LEVEL` (info) on: trace, debug, info, warn or error"),
 		&cli.BoolFlag{Name: "log-payloads", Usage: "show arguments and results in logs [" + variable("log-payloads") + "]"},
@@ -43,7 +45,9 @@ func configure(c *cli.Context, command []string) (config.Config, error) {
 		return config.Config{}, stray(c)
 	}
 	opts := &config.Options{}
-	afterErr := override(c, "after", &opts.After, parseAfter)
+	afterErr := errors.Join(
+		override(c, "after", &opts.After, durationOf("after")),
+		override(c, "fallback-after", &opts.FallbackAfter, durationOf("fallback_after")))
 	cfg, fileErr := load(c, opts)
 	err := errors.Join(afterErr, fileErr,
 		overrideServer(c, &cfg, command),
@@ -205,9 +209,11 @@ func override[T any](c *cli.Context, flag string, dst *T, parse func(string) (T,
 	return nil
 }
 
-func parseAfter(s string) (*time.Duration, error) {
-	d, err := config.ParseDuration("after", s)
-	return &d, err
+func durationOf(key string) func(string) (*time.Duration, error) {
+	return func(s string) (*time.Duration, error) {
+		d, err := config.ParseDuration(key, s)
+		return &d, err
+	}
 }
 
 func parsePath(s string) (string, error) {

@@ -37,6 +37,7 @@ import (
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/config"
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/host"
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/runner"
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
@@ -115,9 +116,11 @@ func runFront(ctx context.Context, cfg config.Config, server runner.Server) erro
 func serverOf(cfg config.Config, header http.Header) runner.Server {
 	dir, _ := os.Getwd() // without one, the command alone tells servers apart
 	return runner.Server{
-		Policies: policies(cfg), Upstream: upstream.Command{Args: cfg.Command}, Era: era(cfg.UpstreamEra),
+		Policies: policies(cfg), Limits: limits(cfg), Upstream: upstream.Command{Args: cfg.Command}, Era: era(cfg.UpstreamEra),
 		URL: cfg.URL, Header: header, ForwardHeaders: cfg.ForwardHeaders, ForwardAuthorization: cfg.ForwardAuthorization,
 		Identity: cfg.Fingerprint(dir), MessageBytes: int(cfg.MessageBytes), LogLevel: cfg.LogLevel, LogPayloads: cfg.LogPayloads,
+		Passthrough: cfg.Policy.UpstreamTasks == config.TasksPassthrough,
+		OlderTasks:  host.OlderTasks(cfg.OlderTasks), Fallback: host.Fallback(cfg.Fallback),
 	}
 }
 
@@ -149,11 +152,19 @@ func policies(cfg config.Config) proxy.Policies {
 	return all
 }
 
+func limits(cfg config.Config) proxy.Limits {
+	return proxy.Limits{Running: cfg.Running, RunningPerOwner: cfg.RunningPerOwner, Queued: cfg.Queued, Reject: cfg.WhenFull == "reject"}
+}
+
 func policy(p config.Policy) proxy.Policy {
+	if p.UpstreamTasks == config.TasksPassthrough {
+		p.Task = config.Never // tasks are not ours then
+	}
 	return proxy.Policy{
 		Task: proxy.Mode(p.Task), After: p.After, TTL: p.TTL,
 		PollInterval: p.PollInterval, MaxRun: p.MaxRun, Stall: p.Stall,
 		Input: proxy.Input(p.Input), InputTimeout: p.InputTimeout, Approve: proxy.Approve(p.Approve),
+		FallbackAfter: p.FallbackAfter, KeepAlive: p.KeepAlive, NoUpstreamTasks: p.UpstreamTasks == config.TasksOff, Concurrency: p.Concurrency,
 	}
 }
 
@@ -205,50 +216,15 @@ func newApp(command []string, status *int) *cli.App {
 				return err
 			}
 			header, err := secrets(cfg)
+			if err == nil && c.Bool("repair") {
+				err = repair(cfg.StateDir)
+			}
 			if err == nil {
 				*status = run(c.Context, cfg, header)
 			}
 			return err
 		},
 	}
-}
-
-func configCommand(command []string) *cli.Command {
-	return &cli.Command{
-		Name: "config", Usage: "work with configuration files", HideHelpCommand: true, OnUsageError: usageError,
-		Action: func(*cli.Context) error {
-			return wrong("config has one subcommand, check; write mcp-taskproxy config check FILE")
-		},
-		Subcommands: []*cli.Command{{
-			Name: "check", Usage: "say what is wrong with a file", ArgsUsage: "FILE", HideHelpCommand: true, OnUsageError: usageError,
-			Action: func(c *cli.Context) error { return check(append(c.Args().Slice(), command...)) },
-		}},
-	}
-}
-
-func check(files []string) error {
-	if len(files) != 1 {
-		return wrong("config check takes one file; write mcp-taskproxy config check FILE")
-	}
-	cfg, err := loadFile("config check", files[0], nil)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(os.Stderr, "%s: ok: %v\n", files[0], cfg)
-	for _, text := range notes(cfg) {
-		fmt.Fprintf(os.Stderr, "%s: note: %s\n", files[0], text)
-	}
-	return nil
-}
-
-// notes says what the file leaves to flags and variables before what runs,
-// but perhaps not as it was meant.
-func notes(cfg config.Config) []string {
-	all := cfg.Warnings()
-	if err := cfg.Check(); err != nil {
-		all = append([]string{"this file alone is refused: " + err.Error()}, all...)
-	}
-	return all
 }
 
 // usageError puts what the flag library says into one line with a remedy.

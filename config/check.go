@@ -23,6 +23,10 @@ func (c Config) Check() error {
 	if c.ForwardAuthorization && hasAuthorization(c.Headers) {
 		errs = append(errs, errors.New("forward_authorization and a header Authorization of your own exclude each other; remove one"))
 	}
+	if c.Policy.UpstreamTasks == TasksPassthrough && l.Address != "" && l.Auth.given() && !c.ForwardAuthorization {
+		errs = append(errs, errors.New("upstream_tasks: passthrough shows each owner everybody's tasks, as the server cannot tell owners apart; "+
+			"remove it, or add forward_authorization: true if the server does that itself"))
+	}
 	return errors.Join(errs...)
 }
 
@@ -64,6 +68,8 @@ func (l Listen) doubts() []doubt {
 func (c Config) doubts() []doubt {
 	forwards := len(c.ForwardHeaders) > 0 || c.ForwardAuthorization
 	return []doubt{
+		{c.Policy.UpstreamTasks == TasksPassthrough && c.Policy.FallbackAfter > 0,
+			"fallback_after has no effect with upstream_tasks: passthrough: tasks are left to the host and the server"},
 		{c.URL == "" && (len(c.Headers) > 0 || forwards),
 			"headers for the server have no effect without url: the server is a process on this machine"},
 		{c.URL != "" && c.Listen.Address == "" && forwards,

@@ -49,6 +49,16 @@ const (
 	ApproveDestructive Approve = "destructive" // those of tools that do not say that they destroy nothing
 )
 
+// UpstreamTasks says what becomes of tasks that the server itself makes.
+type UpstreamTasks string
+
+// The values of UpstreamTasks, as the file spells them.
+const (
+	TasksAuto        UpstreamTasks = "auto"        // they become tasks of the proxy
+	TasksOff         UpstreamTasks = "off"         // the server is never asked for any
+	TasksPassthrough UpstreamTasks = "passthrough" // the proxy makes none itself: for all tools or none
+)
+
 // Policy is how calls of one tool are treated. Durations are whole
 // milliseconds, the unit of the protocol's ttlMs and pollIntervalMs.
 type Policy struct {
@@ -61,6 +71,14 @@ type Policy struct {
 	Input        Input
 	InputTimeout time.Duration // a question open for longer is taken as declined; never 0
 	Approve      Approve
+	// FallbackAfter is how long a host without tasks waits before it gets a ticket
+	// in the place of the answer; 0 is off.
+	FallbackAfter time.Duration
+	// KeepAlive is after how much silence a host that asked for progress, and waits
+	// for its answer, hears that the call is still at work; 0 is off.
+	KeepAlive     time.Duration
+	UpstreamTasks UpstreamTasks
+	Concurrency   int // calls of the tool at work at a time; 0 is off
 }
 
 // ToolPolicy is the policy of the tools whose names match Pattern, an exact
@@ -81,9 +99,15 @@ type Config struct {
 	StateDir             string   // empty if the file names none: see DefaultStateDir
 	UpstreamEra          string   // auto, initialize or stateless
 	Detach               string   // auto: tasks go on when the host is gone; never: they end with it
-	Policy               Policy   // for every tool that no entry of Tools matches
+	Fallback             Fallback // for hosts without tasks, where the policy has FallbackAfter
+	OlderTasks           OlderTasks
+	Policy               Policy // for every tool that no entry of Tools matches
 	Tools                []ToolPolicy
 	Node                 string // stands in front of the ids of tasks and sessions; empty for none
+	Running              int    // tasks at work at a time; 0 is off
+	RunningPerOwner      int    // and of one owner, where owners are told apart; 0 is off
+	Queued               int    // calls that wait for their turn
+	WhenFull             string // queue, or reject what finds no place
 	MessageBytes         int64  // the longest message that is read, in bytes
 	LogLevel             string // trace, debug, info, warn or error
 	LogPayloads          bool   // whether arguments and results may appear in logs
@@ -94,6 +118,8 @@ func Default() Config {
 	return Config{
 		UpstreamEra: "auto",
 		Detach:      "auto",
+		Fallback:    Fallback{Result: "task_result", Status: "task_status", Cancel: "task_cancel", Wait: 50 * time.Second},
+		OlderTasks:  OlderTasks{ErrorStatus: "failed"},
 		Listen: Listen{
 			Endpoint: "/mcp", HeaderBytes: 64 << 10, Connections: 1024,
 			Sessions: 64, SessionIdle: 10 * time.Minute, HeaderTimeout: 10 * time.Second,
@@ -101,8 +127,9 @@ func Default() Config {
 		Policy: Policy{
 			Task: After, After: 5 * time.Second,
 			TTL: 24 * time.Hour, PollInterval: time.Second, MaxRun: 24 * time.Hour,
-			Input: InTask, InputTimeout: time.Hour, Approve: ApproveNever,
+			Input: InTask, InputTimeout: time.Hour, Approve: ApproveNever, UpstreamTasks: TasksAuto,
 		},
+		Running: 64, RunningPerOwner: 16, Queued: 256, WhenFull: "queue",
 		MessageBytes: 32 << 20,
 		LogLevel:     "info",
 	}
@@ -113,4 +140,6 @@ type Options struct {
 	// After, if not nil, makes "after this long" the default policy, as if the
 	// file had said so at its top: tools that say nothing else inherit it.
 	After *time.Duration
+	// FallbackAfter, if not nil, is likewise the default.
+	FallbackAfter *time.Duration
 }

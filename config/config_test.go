@@ -25,6 +25,12 @@ stall: 10m
 input: before-task
 input_timeout: 20m
 approve: destructive
+fallback_after: 45s
+keep_alive: 20s
+upstream_tasks: passthrough
+concurrency: 3
+fallback: {result: job_result, status: job_status, cancel: job_cancel, wait: 30s}
+older_tasks: {error_status: completed, immediate_response: It is under way.}
 tools:
   greet:     {task: never, approve: false}
   "build_*":
@@ -36,16 +42,19 @@ tools:
     input: in-task
     input_timeout: 2m
     approve: true
+    fallback_after: 0s
+    keep_alive: 0s
+    concurrency: 2
   lint:      {task: after, after: 0s}
   slow:      {task: after}
-limits: {message_bytes: 64KiB}
+limits: {message_bytes: 64KiB, running: 10, running_per_owner: 5, queued: 20, when_full: reject}
 log_level: debug
 log_payloads: true
 `
 
 func TestEveryKeyIsRead(t *testing.T) {
 	top := Policy{Always, 1500 * time.Millisecond, 48 * time.Hour, 2 * time.Second, 90 * time.Minute, 10 * time.Minute,
-		BeforeTask, 20 * time.Minute, ApproveDestructive}
+		BeforeTask, 20 * time.Minute, ApproveDestructive, 45 * time.Second, 20 * time.Second, TasksPassthrough, 3}
 	tool := func(change func(*Policy)) Policy {
 		p := top
 		change(&p)
@@ -57,14 +66,17 @@ func TestEveryKeyIsRead(t *testing.T) {
 		Node:        "eu_1",
 		UpstreamEra: "initialize",
 		Detach:      "never",
+		Fallback:    Fallback{"job_result", "job_status", "job_cancel", 30 * time.Second},
+		OlderTasks:  OlderTasks{"completed", "It is under way."},
 		Policy:      top,
 		Tools: []ToolPolicy{
 			{"greet", tool(func(p *Policy) { p.Task, p.Approve = Never, ApproveNever })},
-			{"build_*", Policy{Required, top.After, time.Hour, 500 * time.Millisecond, 0, 0, InTask, 2 * time.Minute, ApproveAlways}},
+			{"build_*", Policy{Required, top.After, time.Hour, 500 * time.Millisecond, 0, 0, InTask, 2 * time.Minute, ApproveAlways, 0, 0, TasksPassthrough, 2}},
 			{"lint", tool(func(p *Policy) { p.Task, p.After = After, 0 })},
 			{"slow", tool(func(p *Policy) { p.Task = After })},
 		},
-		Listen:       Default().Listen,
+		Listen:  Default().Listen,
+		Running: 10, RunningPerOwner: 5, Queued: 20, WhenFull: "reject",
 		MessageBytes: 64 << 10,
 		LogLevel:     "debug",
 		LogPayloads:  true,

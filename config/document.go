@@ -29,6 +29,9 @@ func (d *document) merged(opts *Options) Config {
 	if opts != nil && opts.After != nil {
 		c.Policy.Task, c.Policy.After = After, *opts.After
 	}
+	if opts != nil && opts.FallbackAfter != nil {
+		c.Policy.FallbackAfter = *opts.FallbackAfter
+	}
 	for _, t := range d.tools {
 		c.Tools = append(c.Tools, ToolPolicy{Pattern: t.pattern, Policy: t.over(c.Policy)})
 	}
@@ -38,7 +41,7 @@ func (d *document) merged(opts *Options) Config {
 var documentKeys = append([]string{
 	"command", "url", "headers", "forward_headers", "forward_authorization",
 	"listen", "endpoint", "tls", "auth", "allow_unauthenticated", "origins", "hosts",
-	"state_dir", "node", "upstream_era", "detach", "tools", "limits", "log_level", "log_payloads",
+	"state_dir", "node", "upstream_era", "detach", "fallback", "older_tasks", "tools", "limits", "log_level", "log_payloads",
 }, policyKeys...)
 
 func (r *reader) document(root *ast.MappingNode, doc *document) {
@@ -49,6 +52,8 @@ func (r *reader) document(root *ast.MappingNode, doc *document) {
 	known["detach"] = text(r, &doc.Detach, "auto or never", ParseDetach)
 	known["upstream_era"] = text(r, &doc.UpstreamEra, "auto, initialize or stateless",
 		oneOf("era", "auto", "initialize", "stateless"))
+	known["fallback"] = r.fallback(&doc.Fallback)
+	known["older_tasks"] = r.olderTasks(&doc.OlderTasks)
 	known["tools"] = func(v value) { doc.tools = r.tools(v) }
 	known["limits"] = r.limits(&doc.Config)
 	known["log_level"] = text(r, &doc.LogLevel, "a level such as info", ParseLogLevel)

@@ -7,9 +7,14 @@ import (
 )
 
 // counts says how many of something there may be.
-var counts = map[string]struct{ most, example int }{
-	"connections": {65536, 1024},
-	"sessions":    {4096, 64},
+var counts = map[string]struct{ least, most, example int }{
+	"connections": {1, 65536, 1024},
+	"sessions":    {1, 4096, 64},
+
+	"running":           {0, 1 << 20, 64},
+	"running_per_owner": {0, 1 << 20, 16},
+	"queued":            {1, 1 << 20, 256},
+	"concurrency":       {0, 1 << 20, 1},
 }
 
 func (r *reader) limits(c *Config) func(value) {
@@ -21,8 +26,13 @@ func (r *reader) limits(c *Config) func(value) {
 		parse := func(s string) (time.Duration, error) { return ParseDuration(key, s) }
 		return text(r, dst, "a duration such as "+spans[key].example, parse)
 	}
-	keys := []string{"message_bytes", "header_bytes", "connections", "sessions", "session_idle", "header_timeout"}
+	keys := []string{"running", "running_per_owner", "queued", "when_full", "message_bytes", "header_bytes", "connections", "sessions", "session_idle", "header_timeout"}
 	return r.group("{message_bytes: 32MiB}", keys, fields{
+		"running":           r.count("running", &c.Running),
+		"running_per_owner": r.count("running_per_owner", &c.RunningPerOwner),
+		"queued":            r.count("queued", &c.Queued),
+		"when_full":         text(r, &c.WhenFull, "queue or reject", oneOf("value", "queue", "reject")),
+
 		"message_bytes":  size("message_bytes", &c.MessageBytes),
 		"header_bytes":   size("header_bytes", &c.Listen.HeaderBytes),
 		"connections":    r.count("connections", &c.Listen.Connections),
@@ -33,12 +43,19 @@ func (r *reader) limits(c *Config) func(value) {
 }
 
 func (r *reader) count(key string, dst *int) func(value) {
+	return text(r, dst, fmt.Sprintf("a number such as %d", counts[key].example), func(s string) (int, error) { return parseCount(key, s) })
+}
+
+func (r *reader) optionalCount(key string, dst **int) func(value) {
+	parse := func(s string) (int, error) { return parseCount(key, s) }
+	return text(r, dst, fmt.Sprintf("a number such as %d", counts[key].example), pointer(parse))
+}
+
+func parseCount(key, s string) (int, error) {
 	c := counts[key]
-	return text(r, dst, fmt.Sprintf("a number such as %d", c.example), func(s string) (int, error) {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 || n > c.most {
-			return 0, fmt.Errorf("%s is no number from 1 to %d; write one, such as %d", quoted(s), c.most, c.example)
-		}
-		return n, nil
-	})
+	n, err := strconv.Atoi(s)
+	if err != nil || n < c.least || n > c.most {
+		return 0, fmt.Errorf("%s is no number from %d to %d; write one, such as %d", quoted(s), c.least, c.most, c.example)
+	}
+	return n, nil
 }

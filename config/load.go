@@ -35,6 +35,8 @@ func Parse(name string, data []byte, opts *Options) (Config, error) {
 	if len(r.mistakes) == 0 {
 		r.checkAfter(&doc)
 		r.checkServer(&doc)
+		r.checkFallback(doc.Fallback)
+		r.checkUpstreamTasks(&doc)
 	}
 	if len(r.mistakes) > 0 {
 		return Config{}, r.err()

@@ -13,29 +13,45 @@ type settings struct {
 	input                                   *Input
 	inputTimeout                            *time.Duration
 	approve                                 *Approve
+	fallbackAfter, keepAlive                *time.Duration
+	upstreamTasks                           *UpstreamTasks
+	concurrency                             *int
 	afterAt                                 place
 }
 
-var policyKeys = []string{"task", "after", "ttl", "poll_interval", "max_run", "stall", "input", "input_timeout", "approve"}
+var policyKeys = []string{"task", "after", "ttl", "poll_interval", "max_run", "stall", "input", "input_timeout", "approve", "fallback_after", "keep_alive", "upstream_tasks", "concurrency"}
 
 func (r *reader) policyFields(s *settings) fields {
 	after := r.duration("after", &s.after)
 	return fields{
-		"task":          text(r, &s.task, "never, after, always or required", pointer(oneOf("mode", Never, After, Always, Required))),
-		"after":         func(v value) { s.afterAt = v.at; after(v) },
-		"ttl":           r.duration("ttl", &s.ttl),
-		"poll_interval": r.duration("poll_interval", &s.pollInterval),
-		"max_run":       r.duration("max_run", &s.maxRun),
-		"stall":         r.duration("stall", &s.stall),
-		"input":         text(r, &s.input, "in-task or before-task", pointer(oneOf("value", InTask, BeforeTask))),
-		"input_timeout": r.duration("input_timeout", &s.inputTimeout),
-		"approve":       text(r, &s.approve, "true, false or destructive", pointer(oneOf("value", ApproveAlways, ApproveNever, ApproveDestructive))),
+		"task":           text(r, &s.task, "never, after, always or required", pointer(oneOf("mode", Never, After, Always, Required))),
+		"after":          func(v value) { s.afterAt = v.at; after(v) },
+		"ttl":            r.duration("ttl", &s.ttl),
+		"poll_interval":  r.duration("poll_interval", &s.pollInterval),
+		"max_run":        r.duration("max_run", &s.maxRun),
+		"stall":          r.duration("stall", &s.stall),
+		"input":          text(r, &s.input, "in-task or before-task", pointer(oneOf("value", InTask, BeforeTask))),
+		"input_timeout":  r.duration("input_timeout", &s.inputTimeout),
+		"approve":        text(r, &s.approve, "true, false or destructive", pointer(oneOf("value", ApproveAlways, ApproveNever, ApproveDestructive))),
+		"fallback_after": r.duration("fallback_after", &s.fallbackAfter),
+		"keep_alive":     text(r, &s.keepAlive, "a duration such as 15s", pointer(parseKeepAlive)),
+		"upstream_tasks": text(r, &s.upstreamTasks, "auto, off or passthrough", pointer(oneOf("value", TasksAuto, TasksOff, TasksPassthrough))),
+		"concurrency":    r.optionalCount("concurrency", &s.concurrency),
 	}
 }
 
 func (r *reader) duration(key string, dst **time.Duration) func(value) {
 	parse := func(s string) (time.Duration, error) { return ParseDuration(key, s) }
 	return text(r, dst, "a duration such as "+spans[key].example, pointer(parse))
+}
+
+// parseKeepAlive spares hosts a flood.
+func parseKeepAlive(s string) (time.Duration, error) {
+	d, err := ParseDuration("keep_alive", s)
+	if err == nil && d > 0 && d < time.Second {
+		err = fmt.Errorf("%s is too short; write 1s or more, such as 15s, or 0s for off", quoted(s))
+	}
+	return d, err
 }
 
 func pointer[T any](parse func(string) (T, error)) func(string) (*T, error) {
@@ -56,6 +72,10 @@ func (s settings) over(p Policy) Policy {
 	set(&p.Input, s.input)
 	set(&p.InputTimeout, s.inputTimeout)
 	set(&p.Approve, s.approve)
+	set(&p.FallbackAfter, s.fallbackAfter)
+	set(&p.KeepAlive, s.keepAlive)
+	set(&p.UpstreamTasks, s.upstreamTasks)
+	set(&p.Concurrency, s.concurrency)
 	return p
 }
 
@@ -94,6 +114,13 @@ func (r *reader) unreadAfter(p place, path string, mode Mode) {
 	r.mistake(p, "%s has no effect with task: %s; remove it, or write task: after", path, mode)
 }
 
+func (p Policy) concurrency() string {
+	if p.Concurrency == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", concurrency %d", p.Concurrency)
+}
+
 // String is the policy in the words of the file, for people.
 func (p Policy) String() string {
 	off := func(d time.Duration) string {
@@ -108,6 +135,7 @@ func (p Policy) String() string {
 	} else if p.waits() {
 		task += ", after " + short(p.After)
 	}
-	return fmt.Sprintf("task %s, ttl %s, poll_interval %s, max_run %s, stall %s, input_timeout %s, input %s, approve %s",
-		task, short(p.TTL), short(p.PollInterval), off(p.MaxRun), off(p.Stall), short(p.InputTimeout), p.Input, p.Approve)
+	return fmt.Sprintf("task %s, ttl %s, poll_interval %s, max_run %s, stall %s, input_timeout %s, input %s, approve %s, fallback_after %s, keep_alive %s, upstream_tasks %s%s",
+		task, short(p.TTL), short(p.PollInterval), off(p.MaxRun), off(p.Stall), short(p.InputTimeout), p.Input, p.Approve,
+		off(p.FallbackAfter), off(p.KeepAlive), p.UpstreamTasks, p.concurrency())
 }

@@ -25,13 +25,18 @@ var spans = map[string]span{
 	"stall":         {0, 365 * day, "10m"},
 	"input_timeout": {time.Millisecond, 365 * day, "1h"},
 
+	"fallback_after": {0, day, "50s"},
+	"fallback_wait":  {time.Second, day, "50s"},
+	"keep_alive":     {0, time.Hour, "15s"}, // or off
+
 	"session_idle":   {time.Second, 7 * day, "10m"},
 	"header_timeout": {100 * time.Millisecond, 10 * time.Minute, "10s"},
 }
 
 // ParseDuration reads the value of one of the settings after, ttl,
-// poll_interval, max_run, stall, input_timeout, session_idle and header_timeout
-// (the key gives the bounds; others panic). A duration is a number and a unit, or several: 500ms, 5s, 1.5h, 1h30m, 7d.
+// poll_interval, max_run, stall, input_timeout, fallback_after, fallback_wait,
+// keep_alive, session_idle and header_timeout (the key gives the bounds; others
+// panic). A duration is a number and a unit, or several: 500ms, 5s, 1.5h, 1h30m, 7d.
 // Units are ms, s, m, h and d, which is 24 hours; the sum is whole
 // milliseconds. The error says what is wrong and what to write instead, but
 // not which setting or flag it was.

@@ -67,11 +67,12 @@ func TestRemediesAreAccepted(t *testing.T) {
 
 func TestPolicyReadsAsInTheFile(t *testing.T) {
 	rest := ", ttl 24h, poll_interval 1s, max_run 24h, stall off, input_timeout 1h, "
+	more := ", fallback_after off, keep_alive off, upstream_tasks auto"
 	for text, want := range map[string]string{
-		"":                                   "task after 5s" + rest + "input in-task, approve false",
-		"task: always\napprove: true":        "task always" + rest + "input in-task, approve true",
-		"task: required\ninput: before-task": "task required, after 5s" + rest + "input before-task, approve false",
-		"task: never\ninput: before-task\napprove: destructive": "task never" + rest + "input before-task, approve destructive",
+		"":                                   "task after 5s" + rest + "input in-task, approve false" + more,
+		"task: always\napprove: true":        "task always" + rest + "input in-task, approve true" + more,
+		"task: required\ninput: before-task": "task required, after 5s" + rest + "input before-task, approve false" + more,
+		"task: never\ninput: before-task\napprove: destructive": "task never" + rest + "input before-task, approve destructive" + more,
 	} {
 		if got, err := Parse("F", []byte(text), nil); err != nil || got.Policy.String() != want {
 			t.Errorf("%q: %v, %v; want %s", text, got.Policy, err, want)

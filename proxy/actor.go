@@ -54,12 +54,15 @@ func (r *run) endQuick() bool {
 	if r.threshold != nil {
 		r.threshold.Stop()
 	}
+	if r.beats.timer != nil {
+		r.beats.timer.Stop()
+	}
 	return true
 }
 
 // live is the run's goroutine.
 func (r *run) live() {
-	defer r.proxy.work.Done()
+	defer r.over()
 	defer close(r.done)
 	defer r.release()
 	defer r.elsewhere.Wait()
@@ -106,7 +109,7 @@ func (r *run) shut() (unread []letter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	unread, r.stage, r.mail, r.open = r.mail, ended, nil, false
-	for _, timer := range []*time.Timer{r.threshold, r.maxRun, r.stall} {
+	for _, timer := range []*time.Timer{r.threshold, r.maxRun, r.stall, r.beats.timer} {
 		if timer != nil {
 			timer.Stop()
 		}

@@ -27,7 +27,9 @@ func (r *run) gate() {
 		_ = r.publish(nil)
 	case r.task.ID != "":
 	case r.atOnce():
-		r.store(false)
+		if !r.storeFirst() {
+			return
+		}
 	case r.mayBecomeTask():
 		r.arm(r.req, r.patience())
 	}
@@ -58,7 +60,7 @@ func (r *run) seekApproval() {
 	case declares(r.capabilities(), form):
 		r.inputs.add(r.approvalKey(), approvalRequest(r.tool, wire.Get(r.message.Params(), "arguments")), approval{})
 		r.present()
-	case r.req.Ask == nil:
+	case r.req.retries():
 		r.conclude(failure(missingCapability(form, fmt.Sprintf("Calls of tool %.100q have to be confirmed", r.tool), upstream.NotDispatched)))
 	default: // its era has no error for it
 		r.conclude(unapproved(r.tool, "the client cannot ask anybody: it did not declare elicitation"))

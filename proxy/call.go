@@ -23,7 +23,7 @@ func (p *Proxy) call(req *Request) (cancel func(notice wire.Message)) {
 		tool, _ = wire.String(wire.Get(req.Message.Params(), "name"))
 		policy = p.opts.Policies.For(tool)
 	}
-	if policy.Task == Required && !req.Tasks {
+	if policy.Task == Required && !req.Tasks && !policy.fallsBack(req) {
 		return refused(req, MissingTasks("Tool "+tool+" only runs as a task"))
 	}
 	raw, state, own := p.requestState(req)
@@ -34,6 +34,7 @@ func (p *Proxy) call(req *Request) (cancel func(notice wire.Message)) {
 		return refused(req, wireError(errShutdown, upstream.NotDispatched))
 	}
 	r := p.newRun(req, tool, policy)
+	r.keepAlive()
 	switch {
 	case raw != nil:
 		r.post(r.ascertain)
@@ -86,7 +87,7 @@ func refused(req *Request, err *wire.Error) (cancel func(wire.Message)) {
 func (r *run) proceed() {
 	switch {
 	case r.task.ID != "":
-		r.start()
+		r.sendInTurn()
 	case r.atOnce():
 		r.always()
 	default:
@@ -98,22 +99,32 @@ func (r *run) proceed() {
 // goroutine at all: most calls are quick.
 func (r *run) sendCall() {
 	req, wait, limited := r.req, r.patience(), r.mayBecomeTask()
-	r.dispatch()
+	r.sendInTurn()
 	if limited {
 		r.arm(req, wait)
 	}
 }
 
-func (r *run) mayBecomeTask() bool { return r.req.Tasks && r.policy.Task != Never }
+// mayBecomeTask says that the call is stored if it takes long, whatever the host
+// calls that.
+func (r *run) mayBecomeTask() bool {
+	return r.takesTask() || r.policy.fallsBack(r.req)
+}
+
+// takesTask says that the host itself sees to the task then.
+func (r *run) takesTask() bool { return r.req.Tasks && r.policy.Task != Never }
 
 // atOnce says that the call is not waited for at all.
 func (r *run) atOnce() bool {
-	return r.mayBecomeTask() && r.policy.Task != After && r.policy.Input != BeforeTask
+	return r.takesTask() && (r.req.AtOnce || r.policy.Task != After && r.policy.Input != BeforeTask)
 }
 
 // patience is how long a call is waited for that may become a task. One that
 // only waits for questions before it does so has to see their end.
 func (r *run) patience() time.Duration {
+	if !r.takesTask() {
+		return r.policy.FallbackAfter
+	}
 	if r.policy.Task != After && r.heard {
 		return min(r.policy.After, nextQuestion)
 	}
@@ -152,20 +163,34 @@ func (r *run) disarm() {
 func (r *run) overdue() {
 	switch {
 	case !r.cleared:
-		r.store(false) // what is waited for goes on
-	case r.rounds == 0 && r.client.Recall(r.up):
-		r.sent = false // the server is still starting
-		r.always()
+		_ = r.store(false) // what is waited for goes on
+	case r.places.waiting:
+		r.overdueInQueue()
+	case r.rounds == 0 && r.client.Recall(r.up): // the server is still starting
+		r.overdueUnsent()
 	default:
-		r.store(true)
+		r.overdueSent()
 	}
 }
 
 // always stores the task before the server hears of the call.
 func (r *run) always() {
-	if r.store(false) {
-		r.start()
-	} else {
-		r.dispatch()
+	switch placed, refused := r.place(true); {
+	case refused != nil:
+		r.conclude(failure(refused))
+	case r.storeFirst() && placed:
+		r.sendPlaced()
 	}
+}
+
+// storeFirst makes a task of a call that is not sent yet. A host that takes
+// nothing but a task gets an error if that cannot be stored, and the call goes on
+// for others; it is false where the call has ended so.
+func (r *run) storeFirst() (goesOn bool) {
+	err := r.store(false)
+	if err != nil && r.req.AtOnce {
+		r.conclude(failure(wireError(err, upstream.NotDispatched)))
+		return false
+	}
+	return true
 }

@@ -41,10 +41,16 @@ func declares(capabilities []byte, path []string) bool {
 	return wire.IsObject(wire.Lookup(capabilities, path...))
 }
 
+// Takes reports whether a caller declared to take a question of a task, an object of
+// method and params.
+func Takes(caller upstream.Caller, request []byte) bool {
+	path := needed(request)
+	return path != nil && declares(caller.Capabilities, path)
+}
+
 // takes reports whether a caller declared what the server's request asks for.
 func takes(caller upstream.Caller, m wire.Message) bool {
-	path := needed(question(m))
-	return path != nil && declares(caller.Capabilities, path)
+	return Takes(caller, question(m))
 }
 
 // refuseQuestion is what a client answers to a request that it did not declare

@@ -11,11 +11,20 @@
 //	always    becomes a task first, and is forwarded then
 //	required  as always; a host without tasks is refused
 //
+// A host that asks for a task (revision 2025-11-25) gets one at once; one without
+// tasks may get a ticket for a slow call instead of its answer. To the core these
+// are the same task: how it looks is for the edges.
+//
 // A run (run.go) is the life of one request in which the server may ask
 // something: tools/call, prompts/get, resources/read. A quick one ends where its
 // answer comes in. Any other has a goroutine (actor.go), on which everything
 // happens that concerns it, and which ends, for a task, with one conditional
 // write to the store. All other requests go straight through.
+//
+// What is at work at a time is bounded (slots.go, turn.go): whoever finds no place
+// is stored, and sent when it is its turn. A server that makes tasks of its own is
+// asked for one and followed by package upstream; all that is known of it here is
+// where it is, so that a later process can go on (remote.go).
 //
 // # Questions
 //

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"errors"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
@@ -11,6 +12,10 @@ import (
 // come back finds it then. What is still asked has become moot, though the server
 // may wait for it.
 func (r *run) conclude(a answer) {
+	if a.err != nil && r.remote != nil && r.goesOn() && errors.Is(context.Cause(r.ctx), errShutdown) {
+		r.handOver() // it is the proxy that has come to its end, and with it the session
+		return
+	}
 	r.inputs.decline()
 	switch {
 	case r.task.ID != "":
@@ -20,6 +25,7 @@ func (r *run) conclude(a answer) {
 		r.reply(a.response())
 		r.stop()
 	default:
+		r.leavePlaces() // the server has done its work
 		r.keepFor(r.hold, a)
 	}
 }
@@ -40,7 +46,7 @@ func (r *run) cancelledBy(req *Request) func(notice wire.Message) {
 	return func(notice wire.Message) {
 		if r.endQuick() {
 			r.withdraw(notice)
-			r.proxy.work.Done()
+			r.over()
 			return
 		}
 		r.post(func() {
@@ -63,12 +69,13 @@ func (r *run) leave(notice wire.Message) {
 }
 
 // giveUp ends the run without the server's answer. The server is told: that is
-// all the protocol has to stop it. A task that was never sent is left to the
-// next process.
+// all the protocol has to stop it. What the next process can take up is left to
+// it.
 func (r *run) giveUp(cause error) {
 	switch {
-	case r.task.ID != "" && !r.sent && errors.Is(cause, errShutdown):
-		r.proxy.opts.Tasks.remove(r.task.ID)
+	case r.goesOn() && errors.Is(cause, errShutdown):
+		r.handOver()
+		return
 	case r.task.ID != "":
 		r.finish(abandoned(cause, r.outcome()))
 	case r.open:

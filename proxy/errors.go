@@ -24,6 +24,8 @@ const (
 	errUnsendable cause = "The proxy was restarted before it had sent the call, and cannot read what it had stored of it."
 	// errHeadersGone: without them the call would be made in another's name.
 	errHeadersGone cause = "The proxy was restarted before it had sent the call, and does not store the client's headers that belong to it."
+	// errFollowHeadersGone: the server would not tell anybody else.
+	errFollowHeadersGone cause = "The proxy was restarted while the server worked on a task of its own, and does not store the client's headers that are needed to ask for it."
 )
 
 // limitError: the task ran into a limit of its own policy.
@@ -87,7 +89,7 @@ func reasonOf(cause error) string {
 		return limit.reason
 	case errors.Is(cause, errShutdown):
 		return "shutdown"
-	case errors.Is(cause, errRestarted), errors.Is(cause, errUnsendable), errors.Is(cause, errHeadersGone):
+	case errors.Is(cause, errRestarted), errors.Is(cause, errUnsendable), errors.Is(cause, errHeadersGone), errors.Is(cause, errFollowHeadersGone):
 		return "proxy_restarted"
 	case errors.Is(cause, taskstate.ErrNoSpace):
 		return "no_space"

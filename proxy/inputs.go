@@ -37,6 +37,7 @@ type asker interface {
 // questions (Tasks extension, Task Update Requests).
 type inputs struct {
 	last int
+	mark string // in keys, where a former process may have given others
 	open []*input
 }
 
@@ -64,7 +65,7 @@ func (i *inputs) add(key string, request []byte, asker asker) {
 		i.last++
 		method, _ := wire.String(wire.Get(request, "method"))
 		kind, _, _ := strings.Cut(method, "/")
-		key = kind + "-" + strconv.Itoa(i.last)
+		key = kind + "-" + i.mark + strconv.Itoa(i.last)
 	}
 	i.open = append(i.open, &input{key: key, request: request, asker: asker})
 }

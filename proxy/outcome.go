@@ -51,7 +51,21 @@ func outcomeOf(a answer) taskstate.Outcome {
 	if kind, _ := wire.String(wire.Get(a.message.Result(), "resultType")); kind != "" && kind != "complete" {
 		return failed(errResultType(kind))
 	}
-	return taskstate.Outcome{Status: taskstate.Completed, Payload: a.message.Result()}
+	o := taskstate.Outcome{Status: taskstate.Completed, Payload: a.message.Result()}
+	if string(wire.Get(o.Payload, "isError")) == "true" {
+		o.IsError, o.StatusMessage = true, short(firstText(o.Payload))
+	}
+	return o
+}
+
+// firstText is what a result says first in words.
+func firstText(result []byte) string {
+	for _, content := range wire.Elements(wire.Get(result, "content")) {
+		if text, ok := wire.String(wire.Get(content, "text")); ok {
+			return text
+		}
+	}
+	return ""
 }
 
 func failed(e *wire.Error) taskstate.Outcome {

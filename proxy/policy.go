@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -51,6 +52,19 @@ type Policy struct {
 	// InputTimeout is how long a question waits for its answer; 0 is 1 h.
 	InputTimeout time.Duration
 	Approve      Approve
+	// FallbackAfter is how long a call of a host without tasks is waited for
+	// before the host gets a ticket in the place of the answer; 0 waits for it
+	// however long it takes.
+	FallbackAfter time.Duration
+	// KeepAlive is after how much silence of the server a host that waits for its
+	// answer, and asked for progress, hears that the call is still at work; 0
+	// leaves that to the server.
+	KeepAlive time.Duration
+	// Concurrency is how many calls of the tool may be at work at a time; 0 is no
+	// limit.
+	Concurrency int
+	// NoUpstreamTasks has the server make no tasks of its own.
+	NoUpstreamTasks bool
 	// TTL is how long a finished task is kept.
 	TTL time.Duration
 	// PollInterval is what hosts are asked to leave between two tasks/get.
@@ -64,6 +78,17 @@ type Policy struct {
 
 // gated says that calls may have to be confirmed.
 func (p Policy) gated() bool { return p.Approve != "" && p.Approve != ApproveNever }
+
+// FallsBack reports whether hosts without tasks get tickets for any tool.
+func (p *Proxy) FallsBack() bool {
+	gives := func(p Policy) bool { return p.FallbackAfter > 0 && p.Task != Never }
+	return gives(p.opts.Policies.Default) || slices.ContainsFunc(p.opts.Policies.Tools, func(t ToolPolicy) bool { return gives(t.Policy) })
+}
+
+// fallsBack says that a host without tasks gets a ticket if the call takes long.
+func (p Policy) fallsBack(req *Request) bool {
+	return req.Fallback && !req.Tasks && p.FallbackAfter > 0 && p.Task != Never
+}
 
 func (p Policy) inputTimeout() time.Duration {
 	if p.InputTimeout <= 0 {

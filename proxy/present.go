@@ -29,7 +29,11 @@ func (r *run) present() {
 		return
 	case r.req.Ask != nil:
 		r.askDirectly()
-	case !r.mayBecomeTask() || r.policy.Input == BeforeTask || !r.store(r.sent):
+	case r.req.AtOnce:
+		if !r.storeFirst() {
+			return
+		}
+	case !r.takesTask() || r.policy.Input == BeforeTask || r.store(r.sent) != nil:
 		r.await()
 		return
 	}
@@ -117,6 +121,17 @@ func (r *run) askDirectly() {
 	}
 }
 
+// askByTask takes back what the host was asked directly: it is the task's to ask
+// now.
+func (r *run) askByTask() {
+	for _, in := range r.inputs.open {
+		if in.withdraw != nil {
+			in.withdraw()
+			in.withdraw = nil
+		}
+	}
+}
+
 // QuestionID is the id of the questions that the proxy itself asks through
 // [Request].Ask. It is none of the server's.
 var QuestionID = []byte(`"mcp-taskproxy"`)
@@ -125,8 +140,10 @@ func (r *run) answeredDirectly(in *input, response wire.Message) {
 	if !r.inputs.isOpen(in) {
 		return
 	}
-	r.inputs.open, in.withdraw = r.inputs.without(in), nil
-	in.end()
+	in.withdraw = nil
+	if !r.close([]*input{in}) {
+		return
+	}
 	if result := response.Result(); wire.IsObject(result) {
 		in.asker.answered(r, result)
 	} else {

@@ -8,20 +8,25 @@ import (
 )
 
 // progress takes a progress notification of the upstream server: to the host
-// as long as the call is unanswered, to the task from then on. It runs on the
+// as long as the call is unanswered, or it wants more, to the task from then on. It runs on the
 // goroutine that reads from the server.
 func (r *run) progress(m wire.Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.req.Progress != nil && (r.open || r.req.ProgressLasts && r.goesOnLocked()) {
+		r.req.Progress(r.beats.passed(m))
+	}
 	if r.task.ID == "" {
 		r.early = m.Params()
-		if r.req.Progress != nil && r.open {
-			r.req.Progress(m)
-		}
 		return
 	}
 	r.touch(m.Params())
 	r.aliveLocked()
+}
+
+// goesOnLocked: the run has not come to its end, nor been told to.
+func (r *run) goesOnLocked() bool {
+	return r.stage == quick || r.stage == pending && r.ctx.Err() == nil
 }
 
 // aside takes what else the server sends on the call's own stream: there is no

@@ -18,6 +18,7 @@ type Options struct {
 	// them, too.
 	Tasks    *Tasks
 	Policies Policies
+	Limits   Limits
 	// Upstream is how sessions with the server are made; [Proxy.Dial] adds
 	// the greeting and the handler of each.
 	Upstream upstream.Options
@@ -78,6 +79,9 @@ func (p *Proxy) Hangup(ctx context.Context, client *upstream.Client) {
 	defer p.mu.Unlock()
 	delete(p.clients, client)
 }
+
+// Policy is how the calls of a tool are treated.
+func (p *Proxy) Policy(tool string) Policy { return p.opts.Policies.For(tool) }
 
 // Handle sends a request on its way and returns at once. The function that it
 // returns is for a notifications/cancelled that names the request; called
@@ -147,7 +151,8 @@ func (p *Proxy) PIDs() []int {
 	return pids
 }
 
-// Close records the tasks that still run as failed, ends the sessions and
+// Close records the tasks that still run as failed, but for those that a later
+// process can take up, ends the sessions and
 // waits for everything. If ctx ends first the upstream servers are killed.
 func (p *Proxy) Close(ctx context.Context) {
 	p.stop(errShutdown)

@@ -6,11 +6,15 @@ import (
 )
 
 // Recover takes up the tasks that an earlier process stored for this server and
-// never sent; call it once, before any host is served. They run over the session
+// never sent, and follows those that the server itself keeps; call it once, before any host is served. They run over the session
 // that dial names for their owner and their sender.
 func (p *Proxy) Recover(dial func(owner string, sender upstream.Caller) *upstream.Client) {
 	for _, task := range p.opts.Tasks.claim(p.opts.Identity) {
-		if p.enter() {
+		switch {
+		case !p.enter():
+		case task.Remote != nil:
+			p.takeUpRemote(task, dial)
+		default:
 			p.takeUp(task, dial)
 		}
 	}
@@ -28,6 +32,9 @@ func (p *Proxy) takeUp(task taskstate.Task, dial func(string, upstream.Caller) *
 // asked once more.
 func (r *run) goOnWith(task taskstate.Task, head storedHead, unreadable error) {
 	switch {
+	case r.proxy.opts.Tasks.hasEnded(task.ID):
+		r.stop()
+		return
 	case unreadable != nil:
 		r.log.Error().Err(unreadable).Msg("what was stored of a call cannot be read")
 		r.proxy.opts.Tasks.abandon(task, errUnsendable, upstream.NotDispatched)
@@ -39,19 +46,24 @@ func (r *run) goOnWith(task taskstate.Task, head storedHead, unreadable error) {
 		return
 	}
 	r.recovered = true
+	if !r.cleared {
+		r.adopt(task)
+		r.gate()
+		return
+	}
+	placed, _ := r.place(true)
 	r.adopt(task)
 	r.log.Info().Msg("a task that an earlier process had stored goes on")
-	if r.cleared {
-		r.start()
-	} else {
-		r.gate()
+	if placed {
+		r.sendPlaced()
 	}
 }
 
 // policyOf is what the task's policy was when it was made.
 func (p *Proxy) policyOf(task taskstate.Task, approve Approve) Policy {
+	now := p.opts.Policies.For(task.Tool)
 	return Policy{
 		Task: Always, TTL: task.TTL, PollInterval: task.PollInterval, MaxRun: task.MaxRun, Stall: task.Stall,
-		InputTimeout: p.opts.Policies.For(task.Tool).InputTimeout, Approve: approve,
+		InputTimeout: now.InputTimeout, Approve: approve, NoUpstreamTasks: now.NoUpstreamTasks, Concurrency: now.Concurrency,
 	}
 }

@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 type Tasks struct {
 	store *taskstate.Store
 	log   zerolog.Logger
+	slots *slots
 
 	mu      sync.Mutex
 	running map[string]*run
@@ -24,32 +27,86 @@ type Tasks struct {
 
 // NewTasks settles what an earlier process left in the store. What was sent and
 // never answered has failed, its outcome unknown: it is not sent again. What was
-// stored but never sent waits for a proxy of the server that it was meant for
-// ([Proxy.Recover]). The store is the caller's to close, after all proxies.
+// stored but never sent, or is a task of the server itself that the server keeps,
+// waits for a proxy of the server that it was meant for ([Proxy.Recover]), for
+// max_run at most. The store is the caller's to close, after all proxies.
 func NewTasks(store *taskstate.Store, log zerolog.Logger) *Tasks {
-	t := &Tasks{store: store, log: log, running: map[string]*run{}}
+	t := &Tasks{store: store, log: log, slots: newSlots(), running: map[string]*run{}}
 	var writes sync.WaitGroup // together they share their syncs
 	defer writes.Wait()
 	for _, task := range store.Running() {
 		switch {
+		case task.Remote != nil: // the server may keep it
+			t.holdFormer(task)
 		case task.Dispatched:
 			writes.Go(func() { t.abandon(task, errRestarted, upstream.Unknown) })
-		case task.MaxRun > 0 && time.Since(task.CreatedAt) > task.MaxRun:
+		case overdue(task):
 			writes.Go(func() { t.abandon(task, tooLong(task.MaxRun), upstream.NotDispatched) })
 		default:
-			t.former = append(t.former, task)
+			t.holdFormer(task)
 		}
 	}
 	return t
 }
 
-func (t *Tasks) abandon(task taskstate.Task, cause error, outcome upstream.Outcome) {
+// abandon reports whether the task has ended with that.
+func (t *Tasks) abandon(task taskstate.Task, cause error, outcome upstream.Outcome) (ended bool) {
 	log := t.log.With().Str("task", task.ID).Str("tool", task.Tool).Logger()
-	if _, err := t.store.Finish(context.Background(), task.ID, failed(wireError(cause, outcome))); err != nil {
+	switch _, err := t.store.Finish(context.Background(), task.ID, failed(wireError(cause, outcome))); {
+	case err == nil:
+		log.Warn().Str("outcome", string(outcome)).Msg("a task of an earlier process has failed")
+	case !errors.Is(err, taskstate.ErrFinished) && !errors.Is(err, taskstate.ErrClosed):
 		log.Error().Err(err).Msg("the end of a task of an earlier process could not be written")
-		return
+		return false
 	}
-	log.Warn().Str("outcome", string(outcome)).Msg("a task of an earlier process has failed")
+	return true
+}
+
+// overdue tells of a call that waited so long to be sent that nobody can want it any
+// more. That it waited for its turn is no reason.
+func overdue(task taskstate.Task) bool {
+	return task.MaxRun > 0 && time.Since(task.CreatedAt) > task.MaxRun+staleAfter
+}
+
+const staleAfter = 24 * time.Hour
+
+// holdFormer has a former task wait for a proxy of its server, and not for ever.
+func (t *Tasks) holdFormer(task taskstate.Task) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.former = append(t.former, task)
+	switch {
+	case task.MaxRun <= 0:
+	case task.Remote != nil:
+		time.AfterFunc(restOf(task), func() { t.giveUpFormer(task, upstream.Unknown) })
+	default:
+		time.AfterFunc(task.MaxRun, func() { t.giveUpFormer(task, upstream.NotDispatched) })
+	}
+}
+
+func (t *Tasks) giveUpFormer(task taskstate.Task, outcome upstream.Outcome) {
+	if t.takeFormer(task.ID) && !t.abandon(task, tooLong(task.MaxRun), outcome) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.former = append(t.former, task)
+		time.AfterFunc(time.Minute, func() { t.giveUpFormer(task, outcome) })
+	}
+}
+
+func (t *Tasks) takeFormer(id string) (found bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	left := slices.DeleteFunc(t.former, func(task taskstate.Task) bool { return task.ID == id })
+	found = len(left) < len(t.former)
+	t.former = left
+	return found
+}
+
+// hasEnded is for a former task that was cancelled, or has waited too long, before
+// there was a proxy for it.
+func (t *Tasks) hasEnded(id string) bool {
+	task, err := t.store.Get(id)
+	return err != nil || task.Status.Terminal()
 }
 
 // claim hands out the former tasks of a server, once.

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
@@ -16,14 +17,28 @@ type Request struct {
 	Upstream *upstream.Client
 	// Owner is whose tasks the request may make; empty for the local user.
 	Owner string
-	// Tasks says that the host declared tasks for this request.
+	// Tasks says that the host takes a task for an answer: it declared the Tasks
+	// extension on this request, or asked for a task of revision 2025-11-25.
 	Tasks bool
+	// AtOnce says that it asked for one (revision 2025-11-25, Tasks, Creating
+	// Tasks): the call is one at once, or fails. Such a host is asked through its
+	// task alone. It is for calls that the policy allows to be tasks.
+	AtOnce bool
+	// TTL is how long it wants to have the outcome kept; the policy's is the most,
+	// and stands for 0.
+	TTL time.Duration
+	// Fallback says that a host without tasks takes a ticket by ReplyTask, where
+	// the policy has FallbackAfter.
+	Fallback bool
 	// Header is what the host's owner passes on to a server over HTTP, also
 	// with the session's own requests until the next one. It is never stored.
 	Header http.Header
 	// Progress takes the upstream's progress notifications; nil if the host
-	// gave no progress token. Not called after Reply or ReplyTask.
-	Progress func(wire.Message)
+	// gave no progress token. Not called after Reply or ReplyTask, but for a
+	// ProgressLasts: then it is called until the task ends (revision 2025-11-25,
+	// Tasks, Task Progress Notifications).
+	Progress      func(wire.Message)
+	ProgressLasts bool
 	// Aside takes the other notifications that the server sends on the
 	// request's own stream, where it has one. Nil leaves them to the session's
 	// handler. Not called after Reply or ReplyTask.
@@ -42,6 +57,11 @@ type Request struct {
 	Reply     func(wire.Message) bool
 	ReplyTask func(taskstate.Task) bool
 }
+
+// retries says that the host may come back to a request with the answers to what
+// was asked in it (revision 2026-07-28, Multi Round-Trip Requests). In the
+// initialize era the members that do so mean nothing.
+func (r *Request) retries() bool { return r.Ask == nil && !r.AtOnce }
 
 // pass has the server ask a host that itself sees to what it can be asked, and
 // hears of what is taken back; nil for other hosts.

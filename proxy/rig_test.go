@@ -130,7 +130,7 @@ func (r *rig) update(id, responses string) {
 func (r *rig) cancel(id string) {
 	r.t.Helper()
 	within(r.t, "CancelTask", func() {
-		if err := r.proxy.CancelTask("", id); err != nil {
+		if _, err := r.proxy.CancelTask("", id); err != nil {
 			r.t.Errorf("CancelTask: %v", err)
 		}
 	})

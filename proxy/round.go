@@ -101,7 +101,7 @@ const (
 
 // passes says that the host itself sees to the questions.
 func (r *run) passes() bool {
-	return r.open && r.req.Ask == nil && !r.policy.gated() && (!r.mayBecomeTask() || r.policy.Input == BeforeTask)
+	return r.open && r.req.retries() && !r.policy.gated() && (!r.takesTask() || r.policy.Input == BeforeTask)
 }
 
 // unaskable is the error for a result that asks what this client cannot be
@@ -121,7 +121,7 @@ func (r *run) unaskable(requests []byte) (err *wire.Error) {
 	if err == nil && (asked > maxInputs || len(requests) > maxInputBytes || asked > 0 && r.rounds >= maxRounds) {
 		err = errTooManyQuestions()
 	}
-	if err != nil && r.req.Ask != nil { // its era has no codes of its own for this
+	if err != nil && !r.req.retries() { // its era has no codes of its own for this
 		err.Code = wire.CodeInternal
 	}
 	return err

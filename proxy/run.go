@@ -38,26 +38,30 @@ type run struct {
 	release   func()        // of the upstream session, which the run keeps
 	elsewhere sync.WaitGroup
 
-	mu     sync.Mutex // also held while progress goes to the host
-	stage  stage
-	mail   []letter
-	queued int      // questions in the mail
-	req    *Request // the host's newest
-	open   bool     // it waits for its answer
-	early  []byte   // the newest progress from before the task
-	task   taskstate.Task
-	stall  *time.Timer // nil where there is no such limit
-	waited bool        // the server is at work, and not to be silent for too long
+	mu          sync.Mutex // also held while progress goes to the host
+	stage       stage
+	mail        []letter
+	queued      int      // questions in the mail
+	req         *Request // the host's newest
+	open        bool     // it waits for its answer
+	early       []byte   // the newest progress from before the task
+	earlyStatus string   // likewise, of the server's own task
+	task        taskstate.Task
+	stall       *time.Timer // nil where there is no such limit
+	waited      bool        // the server is at work, and not to be silent for too long
+	beats       beats
 
 	// Of the run's goroutine, and of Handle before there is one.
 	up          *upstream.Request
 	threshold   *time.Timer // of an open call that may become a task
 	maxRun      *time.Timer // of a task
+	limited     bool        // the clocks of its limits run
 	republish   *time.Timer // nil unless the disk has refused the task's questions
-	cleared     bool        // the call may be sent: nobody has to confirm it any more
-	recovered   bool        // the task is an earlier process's
-	sent        bool        // the server may know of the call
-	heard       bool        // the server has got an answer to a question before the task
+	places      places
+	cleared     bool // the call may be sent: nobody has to confirm it any more
+	recovered   bool // the task is an earlier process's
+	sent        bool // the server may know of the call
+	heard       bool // the server has got an answer to a question before the task
 	inputs      inputs
 	unpresented bool   // there are inputs that the host has not been shown
 	round       *round // of questions that came as a result; nil for none
@@ -65,6 +69,7 @@ type run struct {
 	pause       time.Duration // before the call was last repeated without a question
 	hold        *hold         // nil while nobody is expected back
 	remark      string        // for the statusMessage of a task that completes
+	remote      []byte        // where the server keeps a task of its own, as it is stored; nil for none
 
 	held *hold // the newest; under Proxy.mu
 }
@@ -99,7 +104,7 @@ func (p *Proxy) newRun(req *Request, tool string, policy Policy) *run {
 		cleared: !policy.gated(), log: p.opts.Log,
 	}
 	switch {
-	case req.Ask != nil: // in its era these members mean nothing
+	case !req.retries():
 	case r.cleared:
 		r.heard = wire.Get(req.Message.Params(), keyResponses) != nil
 	default: // what a server has asked of this call, it has asked us
@@ -114,20 +119,22 @@ func (p *Proxy) newRun(req *Request, tool string, policy Policy) *run {
 func (r *run) address(m wire.Message) {
 	req := r.req
 	r.up = &upstream.Request{
-		Message: m, Caller: req.Caller, Header: req.Header, Aside: r.aside, Ask: r.ask, Reply: r.answer,
+		Message: m, Caller: req.Caller, Header: req.Header, Aside: r.aside, Ask: r.ask, Inward: req.AtOnce || r.policy.fallsBack(req), Reply: r.answer,
+		NoTask: r.policy.NoUpstreamTasks, Task: r.taskWish(),
 	}
 	if req.Progress != nil || r.mayBecomeTask() || r.task.ID != "" {
 		r.up.Notify = r.progress
 	} else if rest := wire.DeleteIn(m.Params(), "_meta", "progressToken"); len(rest) != len(m.Params()) {
 		r.up.Message = m.With(wire.Changes{Params: rest}) // an earlier request's token would be taken for one of ours
 	}
-	if req.Ask != nil {
+	if req.Ask != nil && !r.policy.fallsBack(req) {
 		r.up.Ask = req.pass()
 	}
 }
 
 func (r *run) dispatch() {
 	r.sent = true
+	r.limit()
 	r.watch()
 	r.client.Send(r.up)
 }
@@ -142,7 +149,7 @@ func (r *run) answer(m wire.Message, err *upstream.Error) {
 		then = r.inputRequired
 	} else if r.endQuick() {
 		r.req.Reply(a.response())
-		r.proxy.work.Done()
+		r.over()
 		return
 	}
 	r.post(func() { then(a) }) // unless the host has cancelled in the meantime

@@ -29,6 +29,7 @@ type server struct {
 	notices []wire.Message       // notifications/cancelled
 	react   func(m wire.Message) // takes an answer when it comes
 	tools   func(cursor string) string
+	keeps   func(m wire.Message) (result string) // answers tasks/*; nil for a server that makes no tasks
 }
 
 func newServer(t *testing.T, era upstream.Era) *server {
@@ -81,6 +82,13 @@ func (s *server) note(m wire.Message) {
 	}
 }
 
+func (s *server) extension() string {
+	if s.keeps == nil {
+		return ""
+	}
+	return `,"extensions":{"io.modelcontextprotocol/tasks":{}}`
+}
+
 // say answers what is no call.
 func (s *server) say(w http.ResponseWriter, m wire.Message) {
 	w.Header().Set("Content-Type", "application/json")
@@ -90,9 +98,11 @@ func (s *server) say(w http.ResponseWriter, m wire.Message) {
 		w.Header().Set("Mcp-Session-Id", "s1")
 		result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}`
 	case m.Method() == "server/discover" && s.era == upstream.Stateless:
-		result = `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`
+		result = `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}` + s.extension() + `}}`
 	case m.Method() == "tools/list":
 		result = s.tools(cursor)
+	case s.keeps != nil:
+		result = s.keeps(m)
 	}
 	if result == "" {
 		w.WriteHeader(http.StatusNotFound)

@@ -41,7 +41,7 @@ func (p *Proxy) seal(c claims, req *Request) string {
 // follows our prefix in it; own is false where it is none of ours. In the
 // initialize era there is no such thing.
 func (p *Proxy) requestState(req *Request) (raw []byte, state string, own bool) {
-	if req.Ask != nil {
+	if !req.retries() {
 		return nil, "", false
 	}
 	raw = wire.Get(req.Message.Params(), keyState)

@@ -12,22 +12,23 @@ import (
 // store makes the call a task and answers the host with its handle: only once
 // the task is durable (Tasks extension, Task Creation). A host that cancelled
 // in the meantime gets no answer, and the task ends as cancelled.
-func (r *run) store(sent bool) bool {
+func (r *run) store(sent bool) error {
 	task, err := r.proxy.opts.Tasks.store.Create(r.ctx, r.record(sent))
 	if err != nil {
-		r.log.Error().Err(err).Msg("the call could not be stored as a task; it goes on without one")
-		return false
+		r.log.Error().Err(err).Msg("the call could not be stored as a task")
+		return err
 	}
 	r.disarm()
 	r.inputs.areShown()
+	r.askByTask()
 	r.adopt(task)
 	r.log.Info().Bool("sent", sent).Msg("the call is a task now")
 	if !r.req.ReplyTask(task) {
-		if err := r.proxy.cancel(task.ID); err != nil {
+		if _, err := r.proxy.cancel(task.ID); err != nil {
 			r.log.Error().Err(err).Msg("a task that nobody knows of could not be cancelled")
 		}
 	}
-	return true
+	return nil
 }
 
 // adopt makes the run a task's: from here on progress goes to the task, and
@@ -35,20 +36,31 @@ func (r *run) store(sent bool) bool {
 func (r *run) adopt(task taskstate.Task) {
 	r.mu.Lock()
 	r.task, r.open = task, false
-	early := r.early
+	early, status := r.early, r.earlyStatus
 	r.mu.Unlock()
+	if status != "" {
+		r.proxy.opts.Tasks.store.Touch(task.ID, short(status), nil)
+	}
 	if early != nil {
 		r.touch(early)
 	}
 	r.log = r.log.With().Str("task", task.ID).Logger()
 	r.proxy.opts.Tasks.add(r)
-	r.limit()
+	r.countAsTask()
+	if !r.places.waiting {
+		r.limit()
+	}
 }
 
-// limit starts the clocks of the task's own limits.
+// limit starts the clocks of the task's own limits, once. To wait for one's turn is
+// not to run.
 func (r *run) limit() {
+	if r.task.ID == "" || r.limited {
+		return
+	}
+	r.limited = true
 	if d := r.policy.MaxRun; d > 0 {
-		r.maxRun = time.AfterFunc(time.Until(r.task.CreatedAt.Add(d)), func() { r.end(tooLong(d)) })
+		r.maxRun = time.AfterFunc(r.rest(d), func() { r.end(tooLong(d)) })
 	}
 	if d := r.policy.Stall; d > 0 {
 		r.mu.Lock()

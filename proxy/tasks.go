@@ -21,25 +21,31 @@ func (p *Proxy) Task(owner, id string) (taskstate.Task, error) {
 	return task, nil
 }
 
+// ListTasks returns up to limit of an owner's tasks, newest first, without
+// requests, inputs and outcomes; see [taskstate.Store.List].
+func (p *Proxy) ListTasks(owner, cursor string, limit int) (tasks []taskstate.Task, next string, err error) {
+	return p.opts.Tasks.store.List(owner, cursor, limit)
+}
+
 // CancelTask ends a task at once, whatever the server goes on to do, and tells
 // the server. A task that has ended already stays as it is, without an error
-// (Tasks extension, Task Cancellation).
-func (p *Proxy) CancelTask(owner, id string) error {
+// (Tasks extension, Task Cancellation): then ended is false.
+func (p *Proxy) CancelTask(owner, id string) (ended bool, err error) {
 	if _, err := p.Task(owner, id); err != nil {
-		return err
+		return false, err
 	}
 	return p.cancel(id)
 }
 
-func (p *Proxy) cancel(id string) error {
-	_, err := p.opts.Tasks.store.Finish(context.Background(), id, abandoned(errCancelled, upstream.Unknown))
-	if err != nil && !errors.Is(err, taskstate.ErrFinished) {
-		return err
+func (p *Proxy) cancel(id string) (ended bool, err error) {
+	_, err = p.opts.Tasks.store.Finish(context.Background(), id, abandoned(errCancelled, upstream.Unknown))
+	if errors.Is(err, taskstate.ErrFinished) {
+		return false, nil
 	}
 	if r := p.opts.Tasks.runOf(id); r != nil && err == nil {
 		r.end(errCancelled)
 	}
-	return nil
+	return err == nil, err
 }
 
 // UpdateTask takes a host's inputResponses: an object. It waits for the disk: the
@@ -51,16 +57,46 @@ func (p *Proxy) UpdateTask(owner, id string, responses []byte) error {
 	if _, err := p.Task(owner, id); err != nil {
 		return err
 	}
-	r, taken := p.opts.Tasks.runOf(id), make(chan error, 1)
-	if r == nil || !r.post(func() { taken <- r.update(responses) }) {
+	return p.opts.Tasks.await(id, func(r *run) error { return r.update(responses) })
+}
+
+// RefuseInput is for a client that does not answer one of the task's questions, or
+// not with a result; why is a sentence. Whoever asked gets what stands for that:
+// a form counts as declined. One that is not open is ignored. The error is that of
+// UpdateTask.
+func (p *Proxy) RefuseInput(owner, id, key, why string) error {
+	if _, err := p.Task(owner, id); err != nil {
+		return err
+	}
+	return p.opts.Tasks.await(id, func(r *run) error { return r.refuse(key, why) })
+}
+
+// await has f done on the goroutine of the task's run, if it has one.
+func (t *Tasks) await(id string, f func(*run) error) error {
+	r, done := t.runOf(id), make(chan error, 1)
+	if r == nil || !r.post(func() { done <- f(r) }) {
 		return nil
 	}
 	select {
-	case err := <-taken:
+	case err := <-done:
 		return err
 	case <-r.done:
 		return nil
 	}
+}
+
+func (r *run) refuse(key, why string) error {
+	for _, in := range r.inputs.open {
+		if in.key != key {
+			continue
+		}
+		if r.close([]*input{in}) {
+			in.asker.unanswered(r, why)
+			r.goOn()
+		}
+		break
+	}
+	return nil
 }
 
 // update shows the task without the questions before their answers go out: one

@@ -3,6 +3,8 @@ package host
 import (
 	"context"
 	"crypto/rand"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
@@ -43,14 +45,15 @@ func (b *bridge) serve(x exchange) canceller {
 }
 
 func (b *bridge) forward(x exchange) canceller {
-	s := b.session
-	return canceller(s.Proxy.Handle(&proxy.Request{
-		Message: x.request, Caller: b.caller(), Upstream: s.client, Header: x.header, Progress: progressTo(x),
-		Reply: func(m wire.Message) bool { return x.reply(toInitializeEra(m)) }, Aside: x.notify,
-		Ask: func(m wire.Message, answer func(wire.Message)) func() {
-			return s.askOn(x)(withElicitationID(m), answer)
-		},
-	}))
+	return canceller(b.session.Proxy.Handle(b.session.request(x)))
+}
+
+// adapt makes a request of the session one to a server of the stateless era.
+func (b *bridge) adapt(req *proxy.Request) {
+	reply, ask := req.Reply, req.Ask
+	req.Caller = b.caller()
+	req.Reply = func(m wire.Message) bool { return reply(toInitializeEra(m)) }
+	req.Ask = func(m wire.Message, answer func(wire.Message)) func() { return ask(withElicitationID(m), answer) }
 }
 
 // withElicitationID adds what a question in URL mode has in this era only
@@ -139,6 +142,20 @@ func (b *bridge) notification(m wire.Message, desc upstream.Description) {
 	case "notifications/roots/list_changed":
 	default:
 		b.session.client.Notify(m)
+	}
+}
+
+// end is for the end of the session: the server may live on for its tasks.
+func (b *bridge) end() {
+	b.mu.Lock()
+	listens := slices.Collect(maps.Values(b.watched))
+	if b.lists != nil {
+		listens = append(listens, b.lists)
+	}
+	clear(b.watched)
+	b.mu.Unlock()
+	for _, l := range listens {
+		b.session.client.Unlisten(l)
 	}
 }
 

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -27,12 +28,38 @@ type Options struct {
 	StartWait   time.Duration
 	Log         zerolog.Logger
 	LogPayloads bool
+	// Passthrough leaves tasks to the host and the server.
+	Passthrough bool
+	OlderTasks  OlderTasks
+	Fallback    Fallback
+	// NoList says that hosts cannot be told apart, so that none may list tasks.
+	NoList bool
+
+	collided *atomic.Bool // the server has a tool of one of the fallback's names
+}
+
+// OlderTasks is how tasks look to hosts that know those of revision 2025-11-25.
+type OlderTasks struct {
+	// ErrorStatus is the status of a task whose result says isError: failed, or
+	// completed.
+	ErrorStatus string
+	// ImmediateResponse is for the model, in the place of an answer, when a task is
+	// made; empty for none.
+	ImmediateResponse string
+}
+
+// Fallback is what hosts without tasks get: three tools by these names, and how
+// long the first of them waits.
+type Fallback struct {
+	Result, Status, Cancel string
+	Wait                   time.Duration
 }
 
 func (o Options) withDefaults() Options {
 	if o.MessageBytes == 0 {
 		o.MessageBytes = 32 << 20
 	}
+	o.collided = new(atomic.Bool)
 	if o.StartWait == 0 {
 		o.StartWait = 25 * time.Second
 	}
@@ -55,6 +82,9 @@ type channel struct {
 	// process.
 	owner string
 	send  func(wire.Message)
+	// reachable says whether send reaches the host without it asking for
+	// anything; nil if it always does.
+	reachable func() bool
 	// hold says whether more messages are to come at once.
 	hold func(more bool)
 
@@ -71,6 +101,8 @@ func newChannel(opts Options, owner string, send func(wire.Message), hold func(b
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
 }
+
+func (c *channel) isReachable() bool { return c.reachable == nil || c.reachable() }
 
 // spawn runs f on a goroutine that close waits for. It is false once the
 // channel is closed.

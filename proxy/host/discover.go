@@ -44,9 +44,19 @@ func (s *stateless) discoverResult(desc upstream.Description) []byte {
 		panic(err) // strings always have an encoding
 	}
 	result = wire.Set(result, "_meta", meta)
-	result = wire.Set(result, "capabilities", withTasks(desc.Capabilities))
+	result = wire.Set(result, "capabilities", s.capabilities(desc.Capabilities))
 	result = wire.Set(result, "supportedVersions", versions)
 	return completed("server/discover", result)
+}
+
+func (s *stateless) capabilities(theirs []byte) []byte {
+	switch {
+	case !s.Passthrough:
+		return withTasks(theirs)
+	case theirs == nil:
+		return []byte("{}")
+	}
+	return wire.Delete(theirs, "tasks") // which this era does not know
 }
 
 // withTasks advertises the Tasks extension and not the older tasks (Tasks

@@ -12,6 +12,8 @@
 //   - initialize.go serves the conversation that an initialize begins
 //     (revisions up to 2025-11-25): it remembers what the host said, and
 //     otherwise changes nothing.
+//   - session_*.go show the owner's tasks in such a session as revision 2025-11-25
+//     has them: the same tasks, whose questions become requests to the host.
 //
 // Both hand package proxy the same [proxy.Request]. A host may use both at
 // once, on one channel.

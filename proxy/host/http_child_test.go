@@ -14,10 +14,15 @@ import (
 const childMode = "HOST_TEST_CHILD"
 
 func init() {
-	if os.Getenv(childMode) != "" {
+	switch os.Getenv(childMode) {
+	case "":
+		return
+	case tasksChild:
+		playForTasks()
+	default:
 		playServer()
-		os.Exit(0)
 	}
+	os.Exit(0)
 }
 
 // playServer is a server of the initialize era. It answers calls of wait only

@@ -11,7 +11,7 @@ import (
 
 // conduct serves a request and stays until the answer is written.
 func (h *HTTP) conduct(w http.ResponseWriter, r *http.Request, g *guest, m wire.Message, serve func(exchange) canceller) {
-	a, out := g.newAnswer(r), h.responseWriter(w)
+	a, out := g.newAnswer(r, m), h.responseWriter(w)
 	flight := g.inflight.begin(m.ID(), func(response wire.Message) {
 		text := response.Rewrite(wire.Changes{ID: m.ID()})
 		h.opts.trace("to host", text)
@@ -48,12 +48,12 @@ func (h *HTTP) conducted(g *guest, a *answer, flight *flight, out *responseWrite
 	g.inflight.withdraw(flight, wire.Notification("notifications/cancelled", []byte(`{"reason":"the client closed the response stream"}`)))
 }
 
-func (g *guest) newAnswer(r *http.Request) *answer {
+func (g *guest) newAnswer(r *http.Request, m wire.Message) *answer {
 	if g.streams == nil {
 		return newAnswer("")
 	}
 	a := g.streams.newAnswer(r)
-	g.streams.ask(a)
+	g.streams.ask(a, m)
 	return a
 }
 

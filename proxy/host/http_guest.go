@@ -22,6 +22,7 @@ func (gs *guests) newStateless(key, owner string, capabilities []byte) *guest {
 func (gs *guests) newSession(id, owner string, params []byte) *guest {
 	g := &guest{key: id, owner: owner, inflight: newInflight(), streams: &streams{log: gs.opts.Log}, used: time.Now()}
 	g.channel = newChannel(gs.opts.Options, owner, g.streams.send, func(bool) {})
+	g.channel.reachable = g.streams.isOpen
 	g.session = newSession(g.channel, params)
 	g.streams.refuse = g.session.questions.refuse
 	g.client = g.session.client
@@ -48,4 +49,7 @@ func (g *guest) leave() {
 		g.streams.close()
 	}
 	g.channel.close()
+	if g.session != nil {
+		g.session.bridge.end()
+	}
 }

@@ -19,9 +19,13 @@ type guests struct {
 	opts HTTPOptions
 	work sync.WaitGroup // ends of sessions
 
-	mu     sync.Mutex
-	byKey  map[string]*guest
-	closed bool
+	ctx  context.Context // ends with close
+	stop context.CancelFunc
+
+	mu      sync.Mutex
+	byKey   map[string]*guest
+	staying map[*guest]bool // whose hosts have left, and not their tasks
+	closed  bool
 }
 
 // guest has one session with the upstream server: a host in a session of the
@@ -43,7 +47,9 @@ type guest struct {
 }
 
 func newGuests(opts HTTPOptions) *guests {
-	return &guests{opts: opts, byKey: map[string]*guest{}}
+	gs := &guests{opts: opts, byKey: map[string]*guest{}, staying: map[*guest]bool{}}
+	gs.ctx, gs.stop = context.WithCancel(context.Background())
+	return gs
 }
 
 // stateless is the guest for an owner's stateless requests, found or made.
@@ -144,11 +150,35 @@ func (gs *guests) removeLocked(g *guest) {
 	}
 	delete(gs.byKey, g.key)
 	gs.work.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), hangupGrace)
-		defer cancel()
 		g.leave()
-		gs.opts.Proxy.Hangup(ctx, g.client)
+		gs.seeOff(g)
 	})
+}
+
+// seeOff ends the session with the server, once it has done its tasks: a task
+// does not end with the session that made it.
+func (gs *guests) seeOff(g *guest) {
+	for pause := 50 * time.Millisecond; gs.stays(g); pause = min(2*pause, 5*time.Second) {
+		select {
+		case <-time.After(pause):
+		case <-gs.ctx.Done(): // the rest is the proxy's to end
+			return
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), hangupGrace)
+	defer cancel()
+	gs.opts.Proxy.Hangup(ctx, g.client)
+}
+
+// stays notes whether a guest that has left needs its session with the server.
+func (gs *guests) stays(g *guest) bool {
+	stays := g.session != nil && g.session.talks.unfinished()
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	if delete(gs.staying, g); stays {
+		gs.staying[g] = true
+	}
+	return stays
 }
 
 // hangupGrace is how long an upstream server has to leave by itself.
@@ -169,6 +199,7 @@ func (gs *guests) close() {
 	gs.mu.Lock()
 	gs.closed = true
 	gs.mu.Unlock()
+	gs.stop()
 	for _, g := range gs.all() {
 		g.leave()
 	}

@@ -106,6 +106,7 @@ func (h *HTTP) openStream(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer g.streams.pastIt(a, true)
+	g.session.talks.reached()
 	out := h.responseWriter(w)
 	if after == 0 {
 		a.begin(out)

@@ -14,14 +14,9 @@ import (
 // many as may be, one of the owner's own before another's. No owner of several
 // has more than half of all.
 func (gs *guests) makeRoomLocked(owner string) *wire.Error {
-	own := 0
-	for _, g := range gs.byKey {
-		if g.owner == owner {
-			own++
-		}
-	}
+	all, own := gs.countLocked(owner)
 	greedy := owner != "" && own >= max(gs.opts.Sessions/2, 1)
-	if len(gs.byKey) < gs.opts.Sessions && !greedy {
+	if all < gs.opts.Sessions && !greedy {
 		return nil
 	}
 	idle := gs.idleLocked(0)
@@ -34,6 +29,22 @@ func (gs *guests) makeRoomLocked(owner string) *wire.Error {
 	gs.opts.Log.Info().Int("sessions", gs.opts.Sessions).Msg("ending an idle session to make room for another (limits.sessions)")
 	gs.removeLocked(slices.MinFunc(idle, func(a, b *guest) int { return a.used.Compare(b.used) }))
 	return nil
+}
+
+// countLocked counts the sessions with the server, also those whose hosts have
+// left tasks behind.
+func (gs *guests) countLocked(owner string) (all, own int) {
+	for _, g := range gs.byKey {
+		if g.owner == owner {
+			own++
+		}
+	}
+	for g := range gs.staying {
+		if g.owner == owner {
+			own++
+		}
+	}
+	return len(gs.byKey) + len(gs.staying), own
 }
 
 func tooManySessions(limit int) *wire.Error {

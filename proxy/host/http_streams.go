@@ -77,6 +77,9 @@ func (s *streams) candidatesLocked(m wire.Message) (candidates []*answer) {
 	opened, asked := slices.Clone(s.opened), slices.Clone(s.asked)
 	slices.Reverse(opened) // the newest first
 	slices.Reverse(asked)
+	if isOfTask(m) { // of no request that is open
+		return append(opened, asked...)
+	}
 	if m.IsRequest() || m.Method() == "notifications/message" {
 		return append(asked, opened...)
 	}
@@ -111,6 +114,13 @@ func (s *streams) open(a *answer) bool {
 	return true
 }
 
+// isOpen reports whether the host listens for news.
+func (s *streams) isOpen() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.opened) > 0
+}
+
 func (s *streams) openLocked(a *answer) {
 	a.news, s.cut = true, nil
 	s.opened = append(s.opened, a)
@@ -120,9 +130,22 @@ func (s *streams) openLocked(a *answer) {
 	s.waiting, s.size = nil, 0
 }
 
-// ask adds the stream of a request.
-func (s *streams) ask(a *answer) {
+// ask adds the stream of a request. That of tasks/result gets what has waited of
+// tasks (revision 2025-11-25, Tasks, Input Required Status).
+func (s *streams) ask(a *answer, m wire.Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked = append(s.asked, a)
+	if m.Method() != "tasks/result" {
+		return
+	}
+	s.waiting = slices.DeleteFunc(s.waiting, func(m wire.Message) bool {
+		taken := isOfTask(m) && a.notify(m)
+		if taken {
+			s.size -= len(m.Raw())
+		}
+		return taken
+	})
 }
+
+func isOfTask(m wire.Message) bool { return wire.Lookup(m.Params(), "_meta", metaRelatedTask) != nil }

@@ -36,7 +36,7 @@ func TestQuestionsThatNoStreamTakesAreRefused(t *testing.T) {
 func TestAQuestionLeftInAStreamWithoutANameGoesToAnother(t *testing.T) {
 	s := streamsOf(nil)
 	gone := newAnswer("")
-	s.ask(gone)
+	s.ask(gone, wire.Message{})
 	s.send(wire.Request(7, "elicitation/create", nil))
 	gone.detach(gone.attach(0))
 	s.pastIt(gone, true)

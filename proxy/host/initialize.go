@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
@@ -24,8 +25,11 @@ type session struct {
 	version   []byte
 	questions *questions
 	bridge    *bridge
+	talks     *talks
+	fallback  *fallback
 
 	mu       sync.Mutex
+	revision string         // agreed on; empty before that
 	welcomed bool           // the host has the answer to initialize
 	early    []wire.Message // what the server sent before that
 }
@@ -39,7 +43,7 @@ func newSession(c *channel, params []byte) *session {
 	s.client = c.Proxy.Dial(hello, upstream.Handler{
 		Notification: s.fromUpstream, Request: s.asked, More: c.hold, Lost: s.questions.withdrawAll,
 	})
-	s.bridge = newBridge(s)
+	s.bridge, s.talks, s.fallback = newBridge(s), newTalks(s), newFallback(c)
 	return s
 }
 
@@ -54,7 +58,7 @@ func (s *session) initialize(x exchange) canceller {
 			x.fail(connectError(err))
 			return
 		}
-		x.reply(s.welcome(desc))
+		x.reply(s.agree(s.welcome(desc)))
 		s.sendEarly()
 	})
 	if !spawned {
@@ -91,19 +95,43 @@ func (s *session) welcome(desc upstream.Description) wire.Message {
 	return wire.Result(noID, result)
 }
 
-// serve passes a request on. Tasks are not for this era: the extension means
-// nothing here (Tasks extension, Capability Negotiation).
+// serve passes a request on, unless it is about tasks.
 func (s *session) serve(x exchange) canceller {
-	desc, connected := s.client.Describe()
-	if connected && desc.Era == upstream.Stateless {
+	if cancel, ours := s.serveTask(x); ours {
+		return cancel
+	}
+	if s.fallback.has(x.request) {
+		return s.serveFallback(x)
+	}
+	if s.isBridged() {
 		return s.bridge.serve(x)
 	}
-	return canceller(s.Proxy.Handle(&proxy.Request{
-		Message: x.request, Caller: s.caller, Upstream: s.client, Header: x.header,
-		Progress: progressTo(x), Reply: x.reply,
+	return canceller(s.Proxy.Handle(s.request(x)))
+}
+
+func (s *session) isBridged() bool {
+	desc, connected := s.client.Describe()
+	return connected && desc.Era == upstream.Stateless
+}
+
+// request is what the core gets.
+func (s *session) request(x exchange) *proxy.Request {
+	req := &proxy.Request{
+		Message: x.request, Caller: s.caller, Upstream: s.client, Owner: s.owner, Header: x.header, Progress: progressTo(x),
+		Reply: func(m wire.Message) bool { return x.reply(s.adapted(x.request, m)) },
 		Aside: func(m wire.Message) { s.fromServer(m, x.notify) },
 		Ask:   s.askOn(x),
-	}))
+	}
+	if !s.Passthrough && x.request.Method() == "tools/call" && wire.Get(x.request.Params(), "task") != nil { // as a task it would be the server's, which the host could not find
+		req.Message = x.request.With(wire.Changes{Params: wire.Delete(x.request.Params(), "task")})
+	}
+	if s.isBridged() {
+		s.bridge.adapt(req)
+	}
+	if s.fallback.is() {
+		req.Fallback, req.ReplyTask = true, func(t taskstate.Task) bool { return s.giveTicket(x, t) }
+	}
+	return req
 }
 
 // progressTo gives the host progress under its own token; nil if it has none.
@@ -134,11 +162,13 @@ func (s *session) response(m wire.Message) { s.questions.answer(m) }
 func (s *session) fromUpstream(m wire.Message) { s.fromServer(m, s.sendBehind) }
 
 func (s *session) fromServer(m wire.Message, send func(wire.Message)) {
-	if m.Method() == "notifications/cancelled" {
+	switch {
+	case m.Method() == "notifications/cancelled":
 		s.questions.withdraw(m)
-		return
+	case m.Method() == "notifications/tasks/status" && !s.Passthrough: // of a task that the host knows by another name
+	default:
+		send(m)
 	}
-	send(m)
 }
 
 // askOn asks the host by the way of one of its requests.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
@@ -36,7 +37,7 @@ func (s *stateless) listen(x exchange, from sender) canceller {
 		return nil
 	}
 	sub := &subscription{x: x}
-	if theirs := wire.Delete(filter, "taskIds"); len(theirs) == len(filter) || string(theirs) != "{}" {
+	if theirs := s.theirs(filter); len(theirs) == len(filter) || string(theirs) != "{}" {
 		sub.listen = &upstream.Listen{
 			Filter: theirs, Caller: from.caller, Header: x.header,
 			Notify: sub.notify, Ended: func() { s.overSubscription(sub) },
@@ -50,6 +51,14 @@ func (s *stateless) listen(x exchange, from sender) canceller {
 		return nil
 	}
 	return func(wire.Message) { s.drop(sub) }
+}
+
+// theirs is what the server is listened to for.
+func (s *stateless) theirs(filter []byte) []byte {
+	if s.Passthrough {
+		return filter
+	}
+	return wire.Delete(filter, "taskIds")
 }
 
 func refuseFilter(filter []byte, from sender) *wire.Error {
@@ -82,7 +91,10 @@ func (s *stateless) begin(ctx context.Context, sub *subscription) {
 			accepted = theirs
 		}
 	}
-	watches, accepted := s.watchTasks(wire.Get(sub.x.request.Params(), "notifications"), accepted)
+	var watches []*taskstate.Watch
+	if !s.Passthrough {
+		watches, accepted = s.watchTasks(wire.Get(sub.x.request.Params(), "notifications"), accepted)
+	}
 	if sub.acknowledge(accepted) {
 		s.endSubscription(sub)
 	}

@@ -22,6 +22,7 @@ const (
 	metaRelatedTask  = "io.modelcontextprotocol/related-task" // 2025-11-25 only
 	metaProxy        = "mcp-taskproxy/proxy"
 	metaProgress     = "mcp-taskproxy/progress"
+	metaTask         = "mcp-taskproxy/task"
 )
 
 const tasksExtension = "io.modelcontextprotocol/tasks"

@@ -22,6 +22,7 @@ type questions struct {
 type question struct {
 	theirs []byte // the server's id; the proxy's own questions have one that no server's has
 	answer func(wire.Message)
+	task   []byte // the related task that its _meta names; nil for none
 }
 
 func (q question) isOurs() bool { return string(q.theirs) == string(proxy.QuestionID) }
@@ -41,7 +42,7 @@ func (q *questions) ask(m wire.Message, answer func(wire.Message), send func(wir
 	}
 	q.last++
 	id := strconv.AppendInt(nil, q.last, 10)
-	q.open[string(id)] = question{m.ID(), answer}
+	q.open[string(id)] = question{m.ID(), answer, wire.Lookup(m.Params(), "_meta", metaRelatedTask)}
 	q.mu.Unlock()
 	send(m.With(wire.Changes{ID: id}))
 	return func() { q.takeBack(string(id)) }
@@ -49,16 +50,22 @@ func (q *questions) ask(m wire.Message, answer func(wire.Message), send func(wir
 
 func (q *questions) takeBack(id string) {
 	q.mu.Lock()
-	_, open := q.open[id]
+	asked, open := q.open[id]
 	delete(q.open, id)
 	q.mu.Unlock()
 	if open {
-		q.takenBack(id, "the answer is not needed any more")
+		q.takenBack(id, asked.task, "the answer is not needed any more")
 	}
 }
 
-func (q *questions) takenBack(id, reason string) {
-	q.send(wire.Notification("notifications/cancelled", wire.Set(wire.Set(nil, "reason", wire.Quote(reason)), "requestId", []byte(id))))
+// takenBack says so to the host (revision 2025-11-25, Cancellation; what concerns
+// a task names it, Tasks, Associating Task-Related Messages).
+func (q *questions) takenBack(id string, task []byte, reason string) {
+	params := wire.Set(wire.Set(nil, "reason", wire.Quote(reason)), "requestId", []byte(id))
+	if task != nil {
+		params = wire.Set(params, "_meta", wire.Set(nil, metaRelatedTask, task))
+	}
+	q.send(wire.Notification("notifications/cancelled", params))
 }
 
 // maxQuestions may be open at a time.
@@ -114,6 +121,6 @@ func (q *questions) withdrawAll() {
 	}
 	q.mu.Unlock()
 	for _, id := range ids {
-		q.takenBack(id, "the server that asked has ended")
+		q.takenBack(id, nil, "the server that asked has ended")
 	}
 }

@@ -29,12 +29,15 @@ func (s *stateless) complete(method string, from sender, m wire.Message) wire.Me
 	switch {
 	case !wire.IsObject(result):
 		return m
-	case isTask(result):
+	case isTask(result) && !s.Passthrough:
 		return foreignTask()
 	}
 	if method == "tools/list" {
 		s.tools.learn(result)
 		result = withoutExecution(result)
+		if !from.tasks {
+			result = s.fallback.list(result)
+		}
 	}
 	return m.With(wire.Changes{Result: s.identify(completed(method, result))})
 }

@@ -26,13 +26,14 @@ type stateless struct {
 	subs   map[*subscription]bool
 	logs   []*logWish // of unanswered requests, in their order
 
-	tools *toolbox // nil where messages have no headers
+	tools    *toolbox // nil where messages have no headers
+	fallback *fallback
 }
 
 // newStateless serves senders with these capabilities; nil where they may
 // differ from request to request.
 func newStateless(c *channel, capabilities []byte) *stateless {
-	s := &stateless{channel: c, varies: capabilities == nil, subs: map[*subscription]bool{}}
+	s := &stateless{channel: c, varies: capabilities == nil, subs: map[*subscription]bool{}, fallback: newFallback(c)}
 	hello := c.hello(upstream.Stateless)
 	hello.Capabilities = capabilities
 	s.client = c.Proxy.Dial(hello, upstream.Handler{Notification: s.fromUpstream, More: c.hold})
@@ -65,12 +66,16 @@ func (s *stateless) serve(x exchange) canceller {
 		x.fail(removedMethod(x.request))
 	case method == "server/discover":
 		return s.discover(x)
+	case s.Passthrough && olderTaskMethods[method]:
+		return s.forward(x, from)
 	case method == "tasks/get":
 		s.taskRequest(x, from)
 	case method == "tasks/update" || method == "tasks/cancel": // they wait for the disk
 		if !s.spawn(func() { s.taskRequest(x, from) }) {
 			x.fail(shuttingDown())
 		}
+	case !from.tasks && s.fallback.has(x.request):
+		return s.serveFallback(x, from)
 	case method == "subscriptions/listen":
 		return s.listen(x, from)
 	default:
@@ -81,11 +86,18 @@ func (s *stateless) serve(x exchange) canceller {
 
 func (s *stateless) forward(x exchange, from sender) canceller {
 	over := s.wantLogs(x, from.logLevel)
+	tickets := !from.tasks && s.fallback.is()
 	cancel := s.Proxy.Handle(&proxy.Request{
-		Message: x.request, Caller: from.caller, Upstream: s.client, Owner: s.owner, Tasks: from.tasks,
+		Message: x.request, Caller: from.caller, Upstream: s.client, Owner: s.owner, Tasks: from.tasks && !s.Passthrough, Fallback: tickets,
 		Header: x.header, Progress: progressTo(x), Aside: func(m wire.Message) { aside(x, from, m) },
-		Reply:     func(m wire.Message) bool { over(); return x.reply(s.complete(x.request.Method(), from, m)) },
-		ReplyTask: func(t taskstate.Task) bool { over(); return x.result(s.identify(handle(t))) },
+		Reply: func(m wire.Message) bool { over(); return x.reply(s.complete(x.request.Method(), from, m)) },
+		ReplyTask: func(t taskstate.Task) bool {
+			over()
+			if tickets {
+				return x.reply(s.complete("tools/call", from, s.fallback.ticket(t)))
+			}
+			return x.result(s.identify(handle(t)))
+		},
 	})
 	return func(notice wire.Message) { over(); cancel(notice) }
 }

@@ -35,7 +35,8 @@ func (s *stateless) taskRequest(x exchange, from sender) {
 func (s *stateless) serveTask(method, id string, params []byte) ([]byte, *wire.Error) {
 	switch method {
 	case "tasks/cancel":
-		return acknowledgement, taskError(s.Proxy.CancelTask(s.owner, id), id)
+		_, err := s.Proxy.CancelTask(s.owner, id)
+		return acknowledgement, taskError(err, id)
 	case "tasks/update":
 		return s.updateTask(id, params)
 	}
@@ -72,7 +73,7 @@ func taskError(err error, id string) *wire.Error {
 	case errors.Is(err, taskstate.ErrNotFound):
 		return wire.Errorf(wire.CodeInvalidParams, "Task not found: %.100q is unknown or has expired.", id)
 	}
-	return &wire.Error{Code: wire.CodeInternal, Message: "The task store failed: " + err.Error() + ". The task itself is not affected.", Data: map[string]string{"reason": "storage"}}
+	return &wire.Error{Code: wire.CodeInternal, Message: "The task store failed: " + err.Error() + ". The task itself is not affected: ask again in a moment.", Data: map[string]string{"reason": "storage"}}
 }
 
 // handle is the CreateTaskResult (Tasks extension, Task Creation).

@@ -2,4 +2,8 @@
 
 package runner
 
+import "net"
+
 func keepDescriptors() { keepOneByOne(3) }
+
+func peerOf(*net.UnixConn) (pid int) { return 0 }

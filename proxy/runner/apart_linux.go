@@ -2,6 +2,7 @@ package runner
 
 import (
 	"math"
+	"net"
 
 	"golang.org/x/sys/unix"
 )
@@ -13,4 +14,18 @@ func keepDescriptors() {
 		return
 	}
 	keepOneByOne(first)
+}
+
+// peerOf is the process that listens at the other end, or 0.
+func peerOf(conn *net.UnixConn) (pid int) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	_ = raw.Control(func(fd uintptr) {
+		if peer, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
+			pid = int(peer.Pid)
+		}
+	})
+	return pid
 }

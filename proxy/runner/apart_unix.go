@@ -28,14 +28,27 @@ func startApart(cmd *exec.Cmd) error {
 // the caller has ended, it is no descendant of whoever wanted the runner, and
 // does not end with that one's.
 func Fork(args []string) error {
-	program, err := os.Executable()
+	cmd, err := fork(args)
 	if err != nil {
 		return err
+	}
+	return cmd.Process.Release()
+}
+
+// fork hands the descriptors of a starter's command on. The caller may close its
+// own.
+func fork(args []string) (*exec.Cmd, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
 	}
 	cmd := exec.Command(program, args...)
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = os.Stdout, os.Stderr, []*os.File{os.NewFile(readyFD, "ready"), os.NewFile(lockFD, "lock")}
 	if err := startApart(cmd); err != nil {
-		return err
+		return nil, err
 	}
-	return cmd.Process.Release()
+	for _, file := range cmd.ExtraFiles {
+		_ = file.Close()
+	}
+	return cmd, nil
 }

@@ -13,8 +13,9 @@ type FrontOptions struct {
 	Node     string
 	Version  string
 	// Start is a program and the first arguments of a command that starts a
-	// runner: with --state-dir and --node it calls [Serve], in a session of its
-	// own, and [Report] when that is ready.
+	// runner: with --state-dir and --node it calls [CheckStarted] and then, at
+	// some remove ([Fork], [Keep]), [Serve], in a session of its own, and
+	// [Report] when that is ready.
 	Start  []string
 	In     io.Reader
 	Out    io.Writer

@@ -33,6 +33,9 @@ type front struct {
 func Front(ctx context.Context, opts FrontOptions) error {
 	f := &front{opts: opts}
 	if err := f.connect(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil // the host did not wait
+		}
 		return err
 	}
 	defer f.main.Close()
@@ -153,9 +156,9 @@ func (f *front) connect(ctx context.Context) error {
 		return err
 	}
 	f.opts.StateDir = dir
-	found := starter{StateDir: dir, Node: f.opts.Node, Command: f.opts.Start}
+	found := starter{StateDir: dir, Node: f.opts.Node, Command: f.opts.Start, Patience: startLimit}
 	for range connectTries {
-		err = found.reach(ctx, f.greet)
+		err = found.reach(ctx, func(dial dialer) error { return f.greet(ctx, dial) })
 		var lost *lostError
 		if !errors.As(err, &lost) {
 			return err
@@ -167,12 +170,14 @@ func (f *front) connect(ctx context.Context) error {
 // connectTries is far more than runners can come and go while one front starts.
 const connectTries = 5
 
-// greet opens the two connections of a session.
-func (f *front) greet(dial func() (*net.UnixConn, error)) error {
+// greet opens the two connections of a session. Nobody waits for an answer when
+// ctx ends.
+func (f *front) greet(ctx context.Context, dial dialer) error {
 	side, err := dial()
 	if err != nil {
 		return err
 	}
+	defer context.AfterFunc(ctx, func() { _ = side.Close() })()
 	fromSide := bufio.NewReader(side)
 	w, err := greet(side, fromSide, greeting{Version: f.opts.Version, Want: wantSide, dir: f.opts.StateDir})
 	if err != nil {
@@ -182,13 +187,21 @@ func (f *front) greet(dial func() (*net.UnixConn, error)) error {
 	if err != nil {
 		return errors.Join(&lostError{err}, side.Close())
 	}
+	defer context.AfterFunc(ctx, func() { _ = main.Close() })()
 	fromMain := bufio.NewReaderSize(main, 64<<10)
-	server := f.opts.Server
-	server.Upstream = upstream.Command{}
-	serve := greeting{Version: f.opts.Version, Want: wantServe, Session: w.Session, Server: &server, Command: commandOf(f.opts.Upstream), dir: f.opts.StateDir}
-	if _, err := greet(main, fromMain, serve); err != nil {
+	if _, err := greet(main, fromMain, f.serve(w.Session)); err != nil {
 		return errors.Join(err, side.Close(), main.Close())
 	}
 	f.main, f.side, f.fromMain, f.fromSide, f.runner = main, side, fromMain, fromSide, w.PID
 	return nil
+}
+
+// serve is the greeting with all that the runner needs.
+func (f *front) serve(session string) greeting {
+	server := f.opts.Server
+	server.Upstream = upstream.Command{}
+	return greeting{
+		Version: f.opts.Version, Want: wantServe, dir: f.opts.StateDir, Session: session,
+		Server: encodeSettings(server), Command: commandOf(f.opts.Upstream),
+	}
 }

@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net"
-	"os"
 	"time"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
@@ -15,7 +13,8 @@ import (
 
 // protocol is the version of what fronts and runners say to each other. It is
 // raised when an older side could not go on, and only then: members may be added
-// at any time, and whoever does not know one ignores it.
+// at any time, and whoever does not know one ignores it. Settings of a server are
+// the exception: see settings.go.
 const protocol = 1
 
 // What a connection is for. Each begins with one line from either side, a
@@ -37,10 +36,10 @@ type greeting struct {
 	dir      string // the state directory, for what is said of it
 	// Session pairs the connection that serves with its side.
 	Session string `json:"session,omitempty"`
-	// Server and Command are what to serve; with wantServe only. They may hold
-	// secrets.
-	Server  *Server  `json:"server,omitempty"`
-	Command *command `json:"command,omitempty"`
+	// Server (a [Server], see settings.go) and Command are what to serve; with
+	// wantServe only. They may hold secrets.
+	Server  json.RawMessage `json:"server,omitempty"`
+	Command *command        `json:"command,omitempty"`
 }
 
 // command is an upstream.Command as it is: not all that a system takes is text
@@ -92,6 +91,7 @@ type note struct {
 // Status is what a runner is doing.
 type Status struct {
 	PID      int             `json:"pid"`
+	Ending   bool            `json:"ending,omitempty"` // it was told to end, or has nothing to do
 	Version  string          `json:"version"`
 	StateDir string          `json:"state_dir"`
 	Since    time.Time       `json:"since"`
@@ -156,36 +156,4 @@ func writeLine(conn net.Conn, value any) error {
 		return err
 	}
 	return conn.SetWriteDeadline(time.Time{})
-}
-
-// greet says what is wanted and takes the welcome.
-func greet(conn net.Conn, r *bufio.Reader, g greeting) (welcome, error) {
-	g.Protocol, g.PID = protocol, os.Getpid()
-	if err := writeLine(conn, g); err != nil {
-		return welcome{}, &lostError{err}
-	}
-	var w welcome
-	if err := readLine(conn, r, &w); err != nil {
-		return welcome{}, &lostError{err}
-	}
-	switch {
-	case w.Error != "":
-		return w, errors.New(w.Error)
-	case w.Protocol != protocol && g.Want != wantList && g.Want != wantStop:
-		return w, errors.New(skew(w, g, g.dir))
-	}
-	return w, nil
-}
-
-// lostError: there was somebody, and now there is not.
-type lostError struct{ cause error }
-
-func (e *lostError) Error() string { return "the runner does not answer: " + e.cause.Error() }
-func (e *lostError) Unwrap() error { return e.cause }
-
-// skew is what a window and a runner say that do not understand each other.
-func skew(runner welcome, window greeting, dir string) string {
-	return fmt.Sprintf("the runner (process %d, version %s) speaks version %d of the protocol between windows, this window (version %s) version %d: "+
-		"close the other windows of this server, or end the runner with mcp-taskproxy stop --state-dir %s; results stay",
-		runner.PID, runner.Version, runner.Protocol, window.Version, window.Protocol, dir)
 }

@@ -68,8 +68,10 @@ func newHTTPEdge(ctx context.Context, listener *net.TCPListener, core *proxy.Pro
 	e := &httpEdge{opts: opts.Listen, auth: owners, log: opts.Log, accepted: make(chan error, 1)}
 	limited := limit(listener, opts.Listen.Connections)
 	e.listener = limited
+	options := edgeOptions(core, opts)
+	options.NoList = e.opts.Auth.TokensFile == "" && e.opts.Auth.Issuer == "" // everybody is one owner
 	e.host = host.NewHTTP(host.HTTPOptions{
-		Options: edgeOptions(core, opts), Owner: ownerOf, Forward: forwarded(opts),
+		Options: options, Owner: ownerOf, Forward: forwarded(opts),
 		Local: isLoopback(listener.Addr()), Origins: e.opts.Origins, Hosts: e.opts.Hosts,
 		Node: opts.Node, Sessions: e.opts.Sessions, SessionIdle: e.opts.SessionIdle,
 	})

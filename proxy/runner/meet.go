@@ -18,7 +18,7 @@ import (
 func (rn *runner) meet(conn *net.UnixConn) (window bool) {
 	r := bufio.NewReaderSize(conn, 64<<10)
 	var g greeting
-	met := context.AfterFunc(rn.ctx, func() { _ = conn.Close() }) // who comes now finds another runner
+	met := context.AfterFunc(rn.over, func() { _ = conn.Close() })
 	err := readLine(conn, r, &g)
 	if !met() && err == nil {
 		err = errStopped
@@ -28,23 +28,31 @@ func (rn *runner) meet(conn *net.UnixConn) (window bool) {
 		_ = conn.Close()
 		return false
 	}
+	rn.answer(conn, r, g)
+	return g.Want == wantSide || g.Want == wantServe
+}
+
+// answer does what is wanted. A window that comes to a runner that ends is left
+// without a word: it goes to the next one.
+func (rn *runner) answer(conn *net.UnixConn, r *bufio.Reader, g greeting) {
 	switch {
-	case g.Protocol != protocol && g.Want != wantList && g.Want != wantStop:
-		rn.refuse(conn, skew(welcome{Protocol: protocol, Version: rn.opts.Version, PID: os.Getpid()}, g, rn.opts.StateDir))
-	case g.Want == wantSide:
-		rn.aside(conn)
-	case g.Want == wantServe && g.Server != nil && g.Command != nil:
-		rn.serve(conn, r, g)
 	case g.Want == wantList:
 		status := rn.status()
 		rn.welcome(conn, welcome{Listing: &status})
 		_ = conn.Close()
 	case g.Want == wantStop:
 		rn.halt(conn)
+	case rn.ctx.Err() != nil:
+		_ = conn.Close()
+	case g.Protocol != protocol:
+		rn.refuse(conn, skew(welcome{Protocol: protocol, Version: rn.opts.Version, PID: os.Getpid()}, g, rn.opts.StateDir))
+	case g.Want == wantSide:
+		rn.aside(conn)
+	case g.Want == wantServe && g.Command != nil:
+		rn.serve(conn, r, g)
 	default:
 		rn.refuse(conn, fmt.Sprintf("this runner (version %s) does not know what %q is", rn.opts.Version, g.Want))
 	}
-	return g.Want == wantSide || g.Want == wantServe
 }
 
 func (rn *runner) welcome(conn net.Conn, w welcome) bool {
@@ -96,16 +104,21 @@ func (rn *runner) takeSide(id string) *side {
 
 // serve runs a session.
 func (rn *runner) serve(conn *net.UnixConn, r *bufio.Reader, g greeting) {
+	server, err := decodeSettings(g.Server)
+	if err != nil {
+		rn.refuse(conn, rn.unknown(g, err))
+		return
+	}
+	server.Upstream = g.Command.command()
 	side := rn.takeSide(g.Session)
 	if side == nil {
-		rn.refuse(conn, "the session is unknown, or its window was too slow")
+		rn.refuseLate(conn)
 		return
 	}
 	close(side.taken)
-	log, flush := NewLogOn(side, g.Server.LogLevel)
+	log, flush := NewLogOn(side, server.LogLevel)
 	defer flush()
-	s := &session{server: *g.Server, side: side, since: time.Now(), version: rn.opts.Version, log: log, front: g.PID}
-	s.server.Upstream = g.Command.command()
+	s := &session{server: server, side: side, since: time.Now(), version: rn.opts.Version, log: log, front: g.PID}
 	rn.opts.Log.Info().Int("front", g.PID).Str("server", s.program()).Msg("a window has come")
 	if !rn.begin(s) || !rn.welcome(conn, welcome{}) {
 		_ = conn.Close()
@@ -115,6 +128,22 @@ func (rn *runner) serve(conn *net.UnixConn, r *bufio.Reader, g greeting) {
 	}
 	rn.end(s)
 	rn.opts.Log.Info().Int("front", g.PID).Msg("its session is over")
+}
+
+// unknown is skew for single settings.
+func (rn *runner) unknown(g greeting, err error) string {
+	return fmt.Sprintf("this window (version %s) cannot use the runner that is there (process %d, version %s): %v: "+
+		"leave the setting out, close the other windows of this server, or end the runner with mcp-taskproxy stop --state-dir %s; results stay",
+		g.Version, os.Getpid(), rn.opts.Version, err, rn.opts.StateDir)
+}
+
+// refuseLate is for a window whose side is gone, perhaps because the runner ends.
+func (rn *runner) refuseLate(conn *net.UnixConn) {
+	if rn.ctx.Err() != nil {
+		_ = conn.Close()
+		return
+	}
+	rn.refuse(conn, "the session is unknown, or its window was too slow")
 }
 
 // begin is false in a runner that ends: whoever waits for its sessions would not
@@ -150,14 +179,14 @@ func (rn *runner) halt(conn *net.UnixConn) {
 	rn.opts.Log.Info().Msg("told to stop")
 	rn.stop()
 	if rn.welcome(conn, welcome{}) {
-		<-rn.ended
+		<-rn.over.Done()
 		_ = conn.Close()
 	}
 }
 
 func (rn *runner) status() Status {
 	status := Status{
-		PID: os.Getpid(), Version: rn.opts.Version, StateDir: rn.opts.StateDir, Since: rn.since,
+		PID: os.Getpid(), Ending: rn.ctx.Err() != nil, Version: rn.opts.Version, StateDir: rn.opts.StateDir, Since: rn.since,
 		Sessions: []SessionStatus{}, Tasks: []TaskStatus{},
 	}
 	for _, t := range rn.tasks.Running() {

@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/host"
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
@@ -15,6 +16,7 @@ import (
 // a front hands over to its runner.
 type Server struct {
 	Policies proxy.Policies
+	Limits   proxy.Limits
 	// Upstream is the server as a child process, unless URL names one that
 	// runs elsewhere and is spoken to over HTTP.
 	Upstream upstream.Command
@@ -30,6 +32,12 @@ type Server struct {
 	// Era overrides the order in which the upstream server's eras are tried;
 	// nil follows the host.
 	Era *upstream.Era
+	// Passthrough leaves tasks to the host and the server.
+	Passthrough bool
+	// OlderTasks and Fallback are how hosts see their tasks that know those of
+	// revision 2025-11-25, or none at all.
+	OlderTasks host.OlderTasks
+	Fallback   host.Fallback
 	// Identity tells this upstream server from others that use the same state
 	// directory.
 	Identity string

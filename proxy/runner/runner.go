@@ -11,8 +11,9 @@
 // its state directory, which it starts if there is none ([Serve]). The runner has
 // the store and, for each front, a session (session.go): a core of its own with
 // an upstream server of its own. A session ends when its front is gone and its
-// tasks are done; the runner, when it has had no session for a moment. What they
-// say to each other is in greeting.go.
+// tasks are done; the runner, when it has had no session for a moment. Above it is a
+// keeper ([Keep]), which does nothing unless the runner is killed. What fronts and
+// runner say to each other is in greeting.go.
 package runner
 
 import (
@@ -91,10 +92,10 @@ func openStore(ctx context.Context, opts ServeOptions, wait time.Duration) (*tas
 
 func newCore(opts Options, tasks *proxy.Tasks) *proxy.Proxy {
 	return proxy.New(proxy.Options{
-		Tasks: tasks, Policies: opts.Policies, Identity: opts.Identity, Log: opts.Log,
+		Tasks: tasks, Policies: opts.Policies, Limits: opts.Limits, Identity: opts.Identity, Log: opts.Log,
 		Upstream: upstream.Options{
 			Command: opts.Upstream, URL: opts.URL, Header: opts.Header, Stderr: opts.Stderr,
-			MessageBytes: opts.MessageBytes, Log: opts.Log, LogPayloads: opts.LogPayloads,
+			MessageBytes: opts.MessageBytes, Log: opts.Log, LogPayloads: opts.LogPayloads, Passthrough: opts.Passthrough,
 		},
 	})
 }
@@ -131,5 +132,6 @@ func edgeOptions(core *proxy.Proxy, opts Options) host.Options {
 	return host.Options{
 		Proxy: core, Version: opts.Version, Era: opts.Era,
 		MessageBytes: opts.MessageBytes, Log: opts.Log, LogPayloads: opts.LogPayloads,
+		Passthrough: opts.Passthrough, OlderTasks: opts.OlderTasks, Fallback: opts.Fallback,
 	}
 }

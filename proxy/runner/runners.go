@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"path/filepath"
 	"slices"
+	"time"
 )
 
 // CanDetach says that this system has runners.
@@ -45,8 +45,34 @@ func Stop(ctx context.Context, dir, version string) (bool, error) {
 }
 
 // want connects; conn is nil if there is no runner.
-func want(dir string, g greeting) (welcome, net.Conn, error) {
-	conn, err := starter{StateDir: dir}.dial()
+func want(dir string, g greeting) (w welcome, conn *net.UnixConn, err error) {
+	w, conn, err = wantNow(dir, g)
+	if conn != nil || err != nil || !isLocked(dir) {
+		return w, conn, err
+	}
+	if err := awaitStart(dir); err != nil {
+		return w, nil, err
+	}
+	return wantNow(dir, g)
+}
+
+// startingLimit is how long somebody who looks waits for a runner that is just being
+// started.
+const startingLimit = 5 * time.Second
+
+func awaitStart(dir string) error {
+	file, err := lock(context.Background(), dir, startingLimit)
+	switch {
+	case errors.Is(err, errLocked):
+		return fmt.Errorf("the runner%s is being started, and is not ready yet: wait and try again, or end it with kill -9 (nothing has been sent to a server)", signed(dir))
+	case err != nil:
+		return err
+	}
+	return file.Close()
+}
+
+func wantNow(dir string, g greeting) (welcome, *net.UnixConn, error) {
+	conn, err := dial(dir)
 	if err != nil {
 		return welcome{}, nil, ignoreAbsent(err)
 	}
@@ -66,15 +92,13 @@ func ignoreAbsent(err error) error {
 
 // Dirs are the state directories under root that have, or had, a runner.
 func Dirs(root string) []string {
-	sockets, err := filepath.Glob(filepath.Join(root, "*", filepath.Base(socketPath(""))))
+	locks, err := filepath.Glob(lockPath(filepath.Join(root, "*")))
 	if err != nil {
 		return nil // no pattern is wrong
 	}
 	var dirs []string
-	for _, path := range sockets {
-		if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSocket != 0 {
-			dirs = append(dirs, filepath.Dir(path))
-		}
+	for _, path := range locks {
+		dirs = append(dirs, filepath.Dir(path))
 	}
 	slices.Sort(dirs)
 	return dirs
@@ -83,7 +107,7 @@ func Dirs(root string) []string {
 // refuseBesideRunner is for a process that wants the directory for itself.
 func refuseBesideRunner(dir, version string) error {
 	status, err := Ask(dir, version)
-	if err != nil || status == nil || len(status.Sessions) == 0 {
+	if err != nil || status == nil || status.Ending || len(status.Sessions) == 0 {
 		return nil // the store's own lock has the last word; a runner with nothing to do is leaving
 	}
 	return fmt.Errorf("the state directory %s is in use by a runner (process %d, %d windows): leave out --detach never to use it too (without --listen), end it with mcp-taskproxy stop --state-dir %s, or choose another directory",

@@ -21,6 +21,12 @@ func Serve(context.Context, ServeOptions) error { return errNoRunner }
 // Fork: see Front.
 func Fork([]string) error { return errNoRunner }
 
+// Keep: see Front.
+func Keep(string, []string) error { return errNoRunner }
+
+// CheckStarted: see Front.
+func CheckStarted(string) error { return errNoRunner }
+
 // Report: see Front.
 func Report(error) {}
 

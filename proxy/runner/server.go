@@ -22,10 +22,12 @@ type runner struct {
 	since    time.Time
 	tasks    *proxy.Tasks
 	listener *net.UnixListener
+	socket   fs.FileInfo     // of the listener, or of the link to it
 	ctx      context.Context // of sessions, until they are told to end
 	stop     context.CancelFunc
+	over     context.Context // ends when nothing is left but those who wait for it
+	finish   context.CancelFunc
 	met      sync.WaitGroup // connections, and the sessions that they began
-	ended    chan struct{}  // closed when nothing is left but those who wait for it
 
 	mu       sync.Mutex
 	busy     int              // connections and sessions
@@ -43,6 +45,7 @@ const idleFor = 3 * time.Second
 // or ctx ends. Whoever starts it holds the directory's start lock until Ready.
 func Serve(ctx context.Context, opts ServeOptions) error {
 	defer upstream.AdoptOrphans(opts.Log)()
+	sign(opts.StateDir)
 	store, err := openStore(ctx, opts, runnerWait)
 	if err != nil {
 		opts.Ready(err)
@@ -53,35 +56,49 @@ func Serve(ctx context.Context, opts ServeOptions) error {
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
-	rn.accept()
+	rn.met.Go(rn.accept)
+	<-rn.ctx.Done()
 	rn.sessionsEnd()
 	sweep(opts.Log)
 	err = store.Close()
-	close(rn.ended)
+	rn.hangUp()
 	rn.met.Wait()
 	return err
 }
 
-// newRunner has the store already: no other runner is there, so that a socket
-// that is there is nobody's.
+// newRunner has the store already: no other runner is there.
 func newRunner(ctx context.Context, opts ServeOptions, store *taskstate.Store) (*runner, error) {
-	path := socketPath(opts.StateDir)
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	listener, err := listenUnix(opts.StateDir)
 	if err != nil {
 		return nil, err
 	}
+	socket, err := os.Lstat(socketPath(opts.StateDir))
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
 	rn := &runner{
-		opts: opts, since: time.Now(), tasks: proxy.NewTasks(store, opts.Log), listener: listener,
-		used: time.Now(), ended: make(chan struct{}), sides: map[string]*side{}, sessions: map[*session]bool{},
+		opts: opts, since: time.Now(), tasks: proxy.NewTasks(store, opts.Log), listener: listener, socket: socket,
+		used: time.Now(), sides: map[string]*side{}, sessions: map[*session]bool{},
 	}
 	rn.changed = sync.NewCond(&rn.mu)
 	rn.ctx, rn.stop = context.WithCancel(ctx)
-	context.AfterFunc(rn.ctx, func() { _ = listener.Close() }) // which takes the socket away
+	rn.over, rn.finish = context.WithCancel(context.Background())
 	rn.idle = time.AfterFunc(idleFor, rn.leave)
-	return rn, os.Chmod(path, 0o600)
+	return rn, nil
+}
+
+// hangUp comes when the store is closed: until then whoever wants the runner to
+// stop can wait for that. The next runner may have the store, and a socket of its
+// own in this one's place; while nobody can start one, that does not change.
+func (rn *runner) hangUp() {
+	unlessLocked(rn.opts.StateDir, func() {
+		path := socketPath(rn.opts.StateDir)
+		if now, err := os.Lstat(path); err == nil && os.SameFile(now, rn.socket) {
+			_ = removeSocket(path)
+		}
+	})
+	_ = rn.listener.Close()
+	rn.finish()
 }
 
 // leave ends a runner that has nothing to do. A front that is just connecting
@@ -117,16 +134,15 @@ func (rn *runner) exit(used bool) {
 	}
 }
 
-// accept meets whoever connects, until the runner ends.
+// accept meets whoever connects, until nothing is left.
 func (rn *runner) accept() {
-	defer rn.listener.Close() // before the next runner has a socket there
 	for {
 		conn, err := rn.listener.AcceptUnix()
 		switch {
 		case err == nil:
 			rn.enter()
 			rn.met.Go(func() { rn.exit(rn.meet(conn)) })
-		case rn.ctx.Err() != nil:
+		case errors.Is(err, net.ErrClosed):
 			return
 		default: // out of descriptors, most likely
 			rn.opts.Log.Error().Err(err).Msg("a front could not be let in")

@@ -11,12 +11,9 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
 )
 
 // starter finds the runner of a state directory, and starts it if need be.
@@ -27,6 +24,9 @@ type starter struct {
 	// [Serve], with what --state-dir and --node say, in a session of its own,
 	// and [Report] when it is ready.
 	Command []string
+	// Patience is how long the start of a runner may take, one's own and that of
+	// others.
+	Patience time.Duration
 }
 
 // Descriptors of the command. On the first it says that it is ready: a line of
@@ -37,27 +37,42 @@ const (
 	lockFD  = 4
 )
 
-func socketPath(dir string) string { return filepath.Join(dir, "runner.sock") }
+// startLimit is what a runner has that waits for an earlier one, and then reads a
+// large store.
+const startLimit = 2 * runnerWait
 
-// LogPath is the file of the runner's log.
-func LogPath(dir string) string  { return filepath.Join(dir, "runner.log") }
-func lockPath(dir string) string { return filepath.Join(dir, "runner.lock") }
+// dialEvery is how often a runner is looked for while somebody else starts it.
+const dialEvery = time.Second
+
+// dialer connects to the runner.
+type dialer func() (*net.UnixConn, error)
 
 // reach has use called with a way to a runner. Where there is none, one is
 // started, under a lock, so that of many who come at once one does so.
-func (s starter) reach(ctx context.Context, use func(dial func() (*net.UnixConn, error)) error) error {
-	if err := s.checkDir(); err != nil {
+func (s starter) reach(ctx context.Context, use func(dialer) error) error {
+	if err := checkDir(s.StateDir); err != nil {
 		return err
 	}
-	err := use(s.dial)
-	if !isAbsent(err) {
-		return err
+	for begun := time.Now(); ; {
+		if err := use(s.dial); !isAbsent(err) {
+			return err
+		}
+		lock, err := lock(ctx, s.StateDir, min(dialEvery, s.Patience))
+		switch {
+		case err == nil:
+			defer lock.Close() // which gives it up
+			return s.reachLocked(ctx, use, lock)
+		case !errors.Is(err, errLocked):
+			return err
+		case time.Since(begun) > s.Patience:
+			return s.tooSlow("another window has been waiting for the runner that it starts")
+		}
 	}
-	lock, err := s.lock(ctx)
-	if err != nil {
-		return err
-	}
-	defer lock.Close() // which gives it up
+}
+
+// reachLocked is reach for the one that starts a runner, unless somebody did so
+// before it.
+func (s starter) reachLocked(ctx context.Context, use func(dialer) error, lock *os.File) error {
 	if err := use(s.dial); !isAbsent(err) {
 		return err
 	}
@@ -70,57 +85,18 @@ func (s starter) reach(ctx context.Context, use func(dial func() (*net.UnixConn,
 	return &lostError{errors.New("it was started and has ended again")}
 }
 
+func (s starter) tooSlow(what string) error {
+	return fmt.Errorf("%s for %v: it%s hangs, or reads a large store; wait and try again, or end it with kill -9 (nothing has been sent to a server); its log is %s",
+		what, s.Patience, signed(s.StateDir), LogPath(s.StateDir))
+}
+
 // isAbsent says that there is no runner, or was one that is just leaving.
 func isAbsent(err error) bool {
 	var lost *lostError
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ECONNREFUSED) || errors.As(err, &lost)
 }
 
-func (s starter) dial() (*net.UnixConn, error) {
-	return net.DialUnix("unix", nil, &net.UnixAddr{Name: socketPath(s.StateDir), Net: "unix"})
-}
-
-// maxSocketPath is what every system takes.
-const maxSocketPath = 103
-
-// checkDir makes the directory, or makes sure that nobody else can have put a
-// socket there.
-func (s starter) checkDir() error {
-	if path := socketPath(s.StateDir); len(path) > maxSocketPath {
-		return fmt.Errorf("%s is too long for a socket (%d bytes, %d at most): choose a shorter --state-dir, or --detach never", path, len(path), maxSocketPath)
-	}
-	if info, err := os.Stat(s.StateDir); err == nil && info.IsDir() && info.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("others can write to the state directory %s: `chmod 700` it, or choose another with --state-dir", s.StateDir)
-	}
-	return taskstate.PrepareDir(s.StateDir)
-}
-
-// lockEvery is how often a lock is tried that somebody has.
-const lockEvery = 20 * time.Millisecond
-
-// lock waits for others who are starting a runner.
-func (s starter) lock(ctx context.Context) (*os.File, error) {
-	file, err := os.OpenFile(lockPath(s.StateDir), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	tick := time.NewTicker(lockEvery)
-	defer tick.Stop()
-	for {
-		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		switch {
-		case err == nil:
-			return file, nil
-		case !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR):
-			return nil, errors.Join(fmt.Errorf("%s: %w", file.Name(), err), file.Close())
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil, errors.Join(context.Cause(ctx), file.Close())
-		}
-	}
-}
+func (s starter) dial() (*net.UnixConn, error) { return dial(s.StateDir) }
 
 // start runs the command and waits until the runner is ready.
 func (s starter) start(ctx context.Context, lock *os.File) error {
@@ -129,6 +105,9 @@ func (s starter) start(ctx context.Context, lock *os.File) error {
 		return err
 	}
 	defer log.Close()
+	if err := lock.Truncate(0); err != nil { // see signed
+		return err
+	}
 	ready, report, err := os.Pipe()
 	if err != nil {
 		return err
@@ -141,15 +120,21 @@ func (s starter) start(ctx context.Context, lock *os.File) error {
 	if err != nil {
 		return fmt.Errorf("the runner could not be started: %w", err)
 	}
-	defer context.AfterFunc(ctx, func() { _ = ready.SetReadDeadline(time.Now()) })()
-	return errors.Join(readReady(ready, LogPath(s.StateDir)), cmd.Wait())
+	_ = ready.SetReadDeadline(time.Now().Add(s.Patience)) // pipes have deadlines
+	defer context.AfterFunc(ctx, func() { _ = ready.Close() })()
+	err = s.readReady(ready)
+	_ = cmd.Process.Kill() // it has done its part, or never will
+	_ = cmd.Wait()
+	return err
 }
 
-func readReady(r io.Reader, log string) error {
+func (s starter) readReady(r io.Reader) error {
 	var failure *string
 	switch err := json.NewDecoder(r).Decode(&failure); {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return s.tooSlow("this window has been waiting for the runner that it starts")
 	case err != nil:
-		return fmt.Errorf("the runner did not start; its log is %s", log)
+		return fmt.Errorf("the runner did not start; its log is %s", LogPath(s.StateDir))
 	case failure != nil:
 		return errors.New(*failure)
 	}

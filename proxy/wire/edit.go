@@ -67,8 +67,12 @@ func Prepend(obj []byte, key string, value []byte) []byte {
 	return concat(obj[:open+1], Quote(key), []byte{':'}, value, comma, obj[open+1:])
 }
 
-// Append returns obj, which must have a member, with one more behind it.
+// Append returns obj, which must have a member, with one more behind it. Nil
+// counts as {}.
 func Append(obj []byte, key string, value []byte) []byte {
+	if obj == nil {
+		return Prepend(nil, key, value)
+	}
 	end := bytes.LastIndexByte(obj, '}')
 	return concat(obj[:end], []byte{','}, Quote(key), []byte{':'}, value, obj[end:])
 }
