@@ -8,8 +8,9 @@
 //     conversations_test.go runs them and explains their format.
 //     Those of testdata/input, mrtr, approval and notified are about questions in
 //     a call: asked through a task, or by the call itself; put by the proxy; and
-//     what is heard of tasks. asked*_test.go and notified_test.go add what takes
-//     several hosts, or a race.
+//     what is heard of tasks. Those of older are about tasks of 2025-11-25, those of
+//     bridged about servers that make tasks themselves and hosts that know of none.
+//     asked*_test.go and notified_test.go add what takes several hosts, or a race.
 //   - wirehttp*_test.go put HTTP under both: a host whose lines go out as a real
 //     client's requests, and fronts that serve the fixtures over HTTP; so every
 //     conversation runs over every transport.
@@ -20,6 +21,9 @@
 //     give each other, and what is left when one of them goes. All other tests, but
 //     for the conversations that are forwarded, run the proxy as one process
 //     (main_test.go).
+//   - migration_*_test.go are about both generations of tasks: matrix has one table
+//     of what every host sees, resume what is left after a kill, npm the same for
+//     published peers, examples what examples/migration says.
 //   - schema/ judges every message by the published schemas, conformance/ runs
 //     the official suite.
 //   - servers/ holds the fixture servers, peers/ the drivers for hosts that run

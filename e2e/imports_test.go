@@ -11,7 +11,7 @@ const module = "github.com/mcp-taskproxy/mcp-taskproxy"
 // mayImport is the direction of the packages: what each may import of this
 // module. What is not listed may import nothing of it.
 var mayImport = map[string][]string{
-	"":             {"config", "proxy", "proxy/runner", "upstream"},
+	"":             {"config", "proxy", "proxy/host", "proxy/runner", "upstream"},
 	"proxy/runner": {"proxy", "proxy/auth", "proxy/host", "taskstate", "upstream"},
 	"proxy/host":   {"proxy", "proxy/mirror", "proxy/wire", "taskstate", "upstream"},
 	"proxy":        {"proxy/wire", "taskstate", "upstream"},

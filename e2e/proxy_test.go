@@ -43,6 +43,9 @@ func (p *proxied) argv(t testing.TB) []string {
 	if p.URL != "" {
 		return append(argv, "--url", p.URL)
 	}
+	if len(p.Upstream) == 0 {
+		return argv // the file names the server
+	}
 	return append(append(argv, "--"), p.Upstream...)
 }
 

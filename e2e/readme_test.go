@@ -50,7 +50,7 @@ func TestReadmeDemoShowsATaskFromHandleToResult(t *testing.T) {
 
 // The other of the two commands cannot be run from here: it runs this test.
 func TestReadmeTestCommandNamesAllPackages(t *testing.T) {
-	if got, want := readmeBlock(t, "test"), "go test ./..."; got != want {
+	if got, want := readmeBlock(t, "test"), "go test -timeout 30m ./..."; got != want {
 		t.Errorf("README.md tests with %q, want %q", got, want)
 	}
 }

@@ -37,6 +37,11 @@ func houseOf(t *testing.T, p *proxied, seen *records) *house {
 	return &house{p, t, seen, filepath.Dir(p.StateDir)}
 }
 
+// leaves has every server be started by a shell that starts something else, too.
+func (s *house) leaves(what string) {
+	s.Upstream = append([]string{"sh", "-c", what + ` & exec "$0" "$@"`}, s.Upstream...)
+}
+
 // beside is another house on the same state directory, with another server.
 func (s *house) beside(server string, flags ...string) *house {
 	s.t.Helper()

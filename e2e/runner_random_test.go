@@ -56,7 +56,9 @@ type chaos struct {
 
 func newChaos(t *testing.T, random *rand.Rand) *chaos {
 	t.Helper()
-	return &chaos{house: newHouse(t), random: random, tasks: map[string]string{}, ended: map[string]string{}}
+	s := newHouse(t)
+	s.leaves("sleep 300 & setsid sleep 300")
+	return &chaos{house: s, random: random, tasks: map[string]string{}, ended: map[string]string{}}
 }
 
 // turn is a cycle: up to three windows, some calls, one death, and a look at what
@@ -111,19 +113,32 @@ func (c *chaos) kill() {
 		{"window, SIGTERM", func() { victim.signal(syscall.SIGTERM); c.forget(victim) }},
 		{"window, SIGKILL", func() { victim.signal(syscall.SIGKILL); c.forget(victim) }},
 		{"a server", func() { c.strike(isServer, syscall.SIGKILL) }},
-		{"the runner, SIGKILL", func() { c.strike(process.isRunner, syscall.SIGKILL); c.forget(c.windows...) }},
-		{"window and runner", func() {
-			victim.signal(syscall.SIGKILL)
-			c.strike(process.isRunner, syscall.SIGKILL)
-			c.forget(c.windows...)
-		}},
+		{"the runner, SIGKILL", c.bereave},
+		{"window and runner", func() { victim.signal(syscall.SIGKILL); c.bereave() }},
 	}
 	d := deaths[c.random.IntN(len(deaths))]
 	if c.random.IntN(16) == 0 { // it takes seconds, as tasks have a grace
-		d.name, d.die = "the runner, SIGTERM", func() { c.strike(process.isRunner, syscall.SIGTERM); c.forget(c.windows...) }
+		d.name, d.die = "the keeper, SIGKILL, and the runner, SIGTERM", func() {
+			c.strike(process.isKeeper, syscall.SIGKILL)
+			c.strike(process.isRunner, syscall.SIGTERM)
+			c.forget(c.windows...)
+		}
 	}
 	c.did = append(c.did, fmt.Sprintf("death of %s, %d of %d windows", d.name, i+1, len(c.windows)))
 	d.die()
+}
+
+// bereave kills the runner, and one that is just ending or beginning beside it. Then
+// no process is left, whatever servers had started.
+func (c *chaos) bereave() {
+	c.t.Helper()
+	for _, p := range marked(c.mark) {
+		if p.isRunner() {
+			_ = syscall.Kill(p.pid, syscall.SIGKILL)
+		}
+	}
+	c.forget(c.windows...)
+	awaitNobody(c.t, c.mark)
 }
 
 func isServer(p process) bool { return strings.HasSuffix(p.args[0], "/legacy") }

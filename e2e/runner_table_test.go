@@ -19,8 +19,11 @@ type process struct {
 
 func (p process) String() string { return fmt.Sprintf("%d %.200q", p.pid, p.args) }
 
-// isRunner leaves out the process that starts it and is gone at once.
+// isRunner leaves out the process that starts it and is gone at once, and the one
+// that keeps it.
 func (p process) isRunner() bool { return slices.Contains(p.args, "--forked") }
+
+func (p process) isKeeper() bool { return slices.Contains(p.args, "--keeper") }
 
 // marked are the processes that carry the mark of a test; one that is dead has
 // none. There are none where there is no /proc.

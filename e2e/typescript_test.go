@@ -14,14 +14,48 @@ import (
 
 // heard is what the drivers of peers/ print.
 type heard struct {
-	Era, Server, Kind, TaskID, Text, Resource string
-	Tools, Prompts                            int
-	States                                    []string
-	Outcome                                   struct {
+	Era, Server, Text, Resource string
+	Tools, Prompts, Listed      int
+	Questions, News             []string
+	Calls                       []followed
+}
+
+// followed is a call that a driver has followed to its end.
+type followed struct {
+	Tool, Kind, TaskID string
+	States             []string
+	Outcome            struct {
 		Status string
-		Result struct{ Content []struct{ Text string } }
+		Result json.RawMessage
 		Error  json.RawMessage
 	}
+	// What tasks/result says, of drivers of revision 2025-11-25.
+	Payload, Refusal json.RawMessage
+}
+
+// job is what drivers are told to do: peers/connect.mjs explains it.
+type job struct {
+	Mode    string          `json:"mode,omitempty"`
+	Command []string        `json:"command,omitempty"`
+	URL     string          `json:"url,omitempty"`
+	Answer  json.RawMessage `json:"answer,omitempty"`
+	Calls   []jobCall       `json:"calls"`
+}
+
+type jobCall struct {
+	Tool   string          `json:"tool"`
+	Args   json.RawMessage `json:"args"`
+	Open   string          `json:"open,omitempty"`
+	Cancel bool            `json:"cancel,omitempty"`
+}
+
+func (j job) run(t *testing.T, script string) heard {
+	t.Helper()
+	told, err := json.Marshal(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runDriver(t, script, string(told))
 }
 
 func runDriver(t *testing.T, script string, args ...string) heard {
@@ -63,27 +97,18 @@ func TestTypeScriptTasksFromDeclarationToResult(t *testing.T) {
 	t.Parallel()
 	p, seen := proxyAround(t, "legacy", "-version", "2024-11-05")
 	p.Config = "after: 50ms\npoll_interval: 100ms\n"
-	got := runDriver(t, "tasks.mjs", append([]string{"slow", `{"seconds":0.5}`}, p.argv(t)...)...)
-	if got.Era != "modern" || got.Kind != "task" || got.TaskID == "" || got.Outcome.Status != "completed" {
+	got := job{Mode: "auto", Command: p.argv(t), Calls: []jobCall{{Tool: "slow", Args: []byte(`{"seconds":0.5}`)}}}.run(t, "tasks.mjs")
+	call := got.Calls[0]
+	if got.Era != "modern" || call.Kind != "task" || call.TaskID == "" || call.Outcome.Status != "completed" {
 		t.Fatalf("no task was driven to its result: %+v", got)
 	}
-	if text := got.Outcome.Result.Content[0].Text; text != "done after 0.5s" {
+	if text := firstText(call.Outcome.Result); text != "done after 0.5s" {
 		t.Errorf("the result says %q", text)
 	}
-	if len(got.States) == 0 || got.States[0] != "working" {
-		t.Errorf("states seen: %q", got.States)
+	if len(call.States) == 0 || call.States[0] != "working" {
+		t.Errorf("states seen: %q", call.States)
 	}
 	if n := seen.count("call slow"); n != 1 {
 		t.Errorf("the tool was called %d times", n)
-	}
-}
-
-func TestTypeScriptTaskThatFails(t *testing.T) {
-	t.Parallel()
-	p, _ := proxyAround(t, "legacy")
-	p.Config = "task: always\npoll_interval: 100ms\n"
-	got := runDriver(t, "tasks.mjs", append([]string{"rpcerror", `{}`}, p.argv(t)...)...)
-	if got.Kind != "task" || got.Outcome.Status != "failed" {
-		t.Errorf("want a failed task: %+v", got)
 	}
 }

@@ -38,6 +38,7 @@ type frontStream struct {
 	token string // for progress, raw
 	logs  bool   // wants log messages
 	asks  bool   // a server may ask something in it
+	task  string // whose result it waits for, raw
 
 	answered atomic.Bool // the last line is among the lines
 }
@@ -46,6 +47,9 @@ func newFrontStream(m message) *frontStream {
 	s := &frontStream{lines: make(chan string, 10_000), over: make(chan struct{}), id: string(m.ID)}
 	s.close = sync.OnceFunc(func() { close(s.over) })
 	s.asks = m.Method == "tools/call" || m.Method == "prompts/get" || m.Method == "resources/read"
+	if m.Method == "tasks/result" {
+		s.task = string(at(m.Params, "taskId"))
+	}
 	s.token = string(at(m.Params, "_meta", "progressToken"))
 	s.logs = statelessVersion(m) == "" || at(m.Params, "_meta", "io.modelcontextprotocol/logLevel") != nil
 	return s
@@ -102,8 +106,10 @@ func (c *lineChild) send(line string) {
 
 // stop ends the process and waits for it.
 func (c *lineChild) stop() {
-	if c.cmd.Process != nil {
+	if c.in != nil {
 		_ = c.in.Close()
+	}
+	if c.cmd != nil && c.cmd.Process != nil {
 		_ = c.cmd.Process.Kill()
 	}
 	<-c.ended

@@ -13,13 +13,13 @@ import (
 	"testing"
 )
 
-// sessionFront has a process for each session.
+// sessionFront has a process for each session, or a part in one for all.
 type sessionFront struct {
-	t    testing.TB
-	argv []string
-	mu   sync.Mutex
-	open map[string]*lineChild
-	n    int // requests so far
+	t     testing.TB
+	start func() *lineChild
+	mu    sync.Mutex
+	open  map[string]*lineChild
+	n     int // requests so far
 }
 
 // startFront serves the handler until the end of the test and stops its
@@ -37,12 +37,14 @@ func startFront(t testing.TB, handler http.Handler, children func() []*lineChild
 }
 
 func startSessionFront(t testing.TB, argv []string) string {
-	f := &sessionFront{t: t, argv: argv, open: map[string]*lineChild{}}
-	return startFront(t, f, func() []*lineChild {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		return slices.Collect(maps.Values(f.open))
-	}) + "/mcp"
+	f := &sessionFront{t: t, start: func() *lineChild { return startChild(t, argv, routeInSession) }, open: map[string]*lineChild{}}
+	return startFront(t, f, f.children) + "/mcp"
+}
+
+func (f *sessionFront) children() []*lineChild {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Collect(maps.Values(f.open))
 }
 
 func (f *sessionFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -77,7 +79,7 @@ func (f *sessionFront) session(w http.ResponseWriter, r *http.Request, m message
 	if f.checkAccept(r); m.Method == "initialize" && id == "" {
 		id = rand.Text()
 		w.Header().Set("Mcp-Session-Id", id)
-		c := startChild(f.t, f.argv, routeInSession)
+		c := f.start()
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.open[id] = c
@@ -119,10 +121,14 @@ func (f *sessionFront) request(w http.ResponseWriter, r *http.Request, c *lineCh
 	s.serve(w, r, streamed)
 }
 
-// routeInSession puts what belongs to a request on its stream. A question that
-// names its request by a progress token is put where nothing else tells.
+// routeInSession puts what belongs to a request on its stream: what belongs to a
+// task, on one that waits for its result. A question that names its request by a
+// progress token is put where nothing else tells.
 func routeInSession(c *lineChild, m message) {
+	task := string(at(m.Params, "_meta", relatedTask, "taskId"))
 	switch token := string(at(m.Params, "progressToken")); {
+	case task != "" && m.Method != "":
+		c.find(func(s *frontStream) bool { return s.task == task }).lines <- m.Raw
 	case m.ID != nil && m.Method != "" && at(m.Params, "_meta", "progressToken") != nil:
 		c.news.lines <- m.Raw
 	case m.Method == "":

@@ -25,6 +25,9 @@ func (r *run) record(dispatched bool) taskstate.Task {
 		task.Request = r.encodeRequest()
 	}
 	task.Remote = r.remote
+	if r.places.waiting {
+		task.StatusMessage = waitsForTurn
+	}
 	if len(r.inputs.open) > 0 {
 		task.Status, task.Inputs = taskstate.InputRequired, inputRequests(r.inputs.open)
 	}

@@ -2,6 +2,9 @@ package proxy
 
 import "github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 
+// waitsForTurn is what a task says that is not sent yet for that reason.
+const waitsForTurn = "The call waits for its turn, and is not sent yet."
+
 // places are what a run needs to be at work. They are of the run's goroutine, and of
 // Handle before there is one.
 type places struct {
@@ -49,6 +52,9 @@ func (r *run) newTurn(task bool) *turn {
 
 // sendPlaced sends what has its place.
 func (r *run) sendPlaced() {
+	if r.places.waiting && r.task.ID != "" {
+		r.proxy.opts.Tasks.store.Touch(r.task.ID, "It is this call's turn.", nil)
+	}
 	r.places.waiting = false
 	r.limit()
 	switch {

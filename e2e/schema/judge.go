@@ -13,13 +13,18 @@ type Judge struct {
 	mu        sync.Mutex
 	asked     map[string]asked // by the raw id
 	initiated bool             // the host has sent initialize
+	older     bool             // the answer named a revision before 2025-11-25
+	offers    bool             // it offered tasks
 }
 
 // asked is a request that was sent.
 type asked struct {
 	document Document
 	method   string
-	tasks    bool // the request declared the Tasks extension
+	tasks    bool            // the request declared the Tasks extension
+	wants    bool            // the request asked for a task, as revision 2025-11-25 has them
+	task     json.RawMessage // what it names
+	older    bool            // its session is of a revision before 2025-11-25
 }
 
 type message struct {
@@ -42,7 +47,8 @@ func (j *Judge) Sent(line []byte) {
 	if json.Unmarshal(line, &m) != nil || m.ID == nil || m.Method == "" {
 		return
 	}
-	a := asked{document: Initialize, method: m.Method}
+	a := asked{document: Initialize, method: m.Method, task: member(m.Params, "taskId")}
+	a.wants = member(m.Params, "task") != nil && m.Method == "tools/call"
 	if member(m.Params, "_meta", metaVersion) != nil {
 		a.document = Stateless
 		a.tasks = member(m.Params, "_meta", metaClient, "extensions", extension) != nil
@@ -77,6 +83,11 @@ func (j *Judge) Received(line []byte) error {
 	if m.Error != nil {
 		return a.judgeError(m, line)
 	}
+	if a.method == "initialize" {
+		j.older = text(m.Result, "protocolVersion") < string(Initialize)
+		j.offers = member(m.Result, "capabilities", "tasks") != nil
+	}
+	a.older, a.wants = j.older, a.wants && j.offers
 	return errors.Join(Validate(a.document, "JSONRPCResultResponse", line), a.judgeResult(m.Result))
 }
 
@@ -102,7 +113,7 @@ func (j *Judge) judgeUnasked(m message, line []byte) error {
 		return fmt.Errorf("%s: revision %s has no requests from a server", m.Method, Stateless)
 	}
 	if name := unasked[document][m.Method]; name != "" {
-		return Validate(document, name, line)
+		return errors.Join(Validate(document, name, line), judgeRelated(m))
 	}
 	if m.ID != nil {
 		return Validate(document, "JSONRPCRequest", line)
@@ -120,7 +131,7 @@ func (a asked) judgeError(m message, line []byte) error {
 // judgeResult looks at resultType first: the schemas let it be any string.
 func (a asked) judgeResult(result json.RawMessage) error {
 	if a.document == Initialize {
-		return validateNamed(Initialize, results[Initialize][a.method], result)
+		return a.judgeSession(result)
 	}
 	switch kind := text(result, "resultType"); {
 	case kind == "task":
@@ -131,9 +142,9 @@ func (a asked) judgeResult(result json.RawMessage) error {
 		return fmt.Errorf("a result of %s with resultType %q", a.method, kind)
 	}
 	if name := results[Tasks][a.method]; name != "" {
-		return errors.Join(Validate(Tasks, name, result), judgeOutcome(result))
+		return errors.Join(Validate(Tasks, name, result), judgeOutcome(result), a.judgeNamed(result))
 	}
-	return validateNamed(Stateless, results[Stateless][a.method], result)
+	return errors.Join(validateNamed(Stateless, results[Stateless][a.method], result), a.judgeOffer(result))
 }
 
 // mayAsk are the methods whose result may be a question (2026-07-28, MRTR).

@@ -15,10 +15,10 @@ ask() { # METHOD NAME PARAMS
 member() { printf %s "$answer" | sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
 
 answer=$(ask tools/call "$tool" "\"name\":\"$tool\",\"arguments\":$arguments")
-echo "$answer"
+printf '%s\n' "$answer"
 task=$(member taskId)
 while [ -n "$task" ] && [ "$(member status)" = working ]; do
   sleep 0.5
   answer=$(ask tasks/get "$task" "\"taskId\":\"$task\"")
-  echo "$answer"
+  printf '%s\n' "$answer"
 done

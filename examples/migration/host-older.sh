@@ -19,17 +19,17 @@ ask() { # MESSAGE, without its first members
 member() { printf %s "$answer" | sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
 
 answer=$(ask '"id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"host-older","version":"1"}}')
-echo "$answer"
+printf '%s\n' "$answer"
 set -- -H "Mcp-Session-Id: $(sed -n 's/\r$//; s/^[Mm]cp-[Ss]ession-[Ii]d: //p' "$head")" -H 'MCP-Protocol-Version: 2025-11-25'
 ask '"method":"notifications/initialized"' "$@"
 
 answer=$(ask "\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"$tool\",\"arguments\":$arguments,\"task\":{\"ttl\":600000}}" "$@")
-echo "$answer"
+printf '%s\n' "$answer"
 task=$(member taskId)
 while [ -n "$task" ] && [ "$(member status)" = working ]; do
   sleep 0.5
   answer=$(ask "\"id\":3,\"method\":\"tasks/get\",\"params\":{\"taskId\":\"$task\"}" "$@")
-  echo "$answer"
+  printf '%s\n' "$answer"
 done
 ask "\"id\":4,\"method\":\"tasks/result\",\"params\":{\"taskId\":\"$task\"}" "$@"
 curl -sS -X DELETE "$url" "$@"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
@@ -104,7 +105,7 @@ func (f *fallback) status(j *job) {
 	switch {
 	case err != nil:
 		j.reply(refusedJob(err, j.id))
-	case task.Status.Terminal():
+	case task.Status.Terminal() && task.Status != taskstate.Cancelled:
 		j.reply(f.say(task, f.progress(task, "Get the result with "+f.Fallback.Result+".")))
 	default:
 		j.reply(f.say(task, f.progress(task, "")))
@@ -125,6 +126,8 @@ func (f *fallback) cancel(j *job) {
 		j.reply(f.say(task, f.progress(task, "It had not been sent to the server, and will not be.")))
 	case ended:
 		j.reply(f.say(task, f.progress(task, "The server was told; what it had done by then is done.")))
+	case task.Status == taskstate.Cancelled:
+		j.reply(f.say(task, f.progress(task, "It had been cancelled before.")))
 	default:
 		j.reply(f.say(task, f.progress(task, "It had ended before, and was not cancelled. Get the result with "+f.Fallback.Result+".")))
 	}
@@ -136,8 +139,8 @@ func (f *fallback) progress(t taskstate.Task, more string) string {
 	if t.StatusMessage != "" {
 		text += " (" + t.StatusMessage + ")"
 	}
-	text += fmt.Sprintf(", begun %v ago, last change %v ago. ", since(t.CreatedAt), since(t.UpdatedAt))
-	return text + more
+	text += fmt.Sprintf(", begun %v ago, last change %v ago.", since(t.CreatedAt), since(t.UpdatedAt))
+	return strings.TrimSpace(text + " " + more)
 }
 
 func since(t time.Time) time.Duration { return max(time.Since(t), 0).Round(time.Second) }

@@ -1,5 +1,6 @@
 // Legacy is an ordinary MCP server of the initialize era. It knows nothing of
-// server/discover, of tasks, or of the proxy in front of it.
+// server/discover or of the proxy in front of it, and of tasks only with -tasks:
+// those of revision 2025-11-25.
 package main
 
 import (

@@ -1,5 +1,5 @@
 // Modern is an ordinary MCP server of revision 2026-07-28 and no other. It has
-// no tasks of its own.
+// tasks of its own only with -tasks, as the Tasks extension has them.
 package main
 
 import (
@@ -11,6 +11,7 @@ import (
 func main() {
 	var opts rawmcp.Options
 	opts.Register(flag.CommandLine)
+	opts.RegisterStateless(flag.CommandLine)
 	flag.Parse()
 	rawmcp.ServeStateless(opts)
 }

@@ -16,16 +16,35 @@ type call struct {
 	tool   string
 	args   json.RawMessage
 	token  json.RawMessage // progress token as it was sent, nil if there was none
+	task   *task           // what the call was answered with, nil if it has no answer yet
 }
 
 // respond answers with a result of these members.
-func (c *call) respond(members string) {
-	c.s.reply(c.id, c.s.era.result(members, false))
+func (c *call) respond(members string) { c.answer(c.s.era.result(members, false)) }
+
+// answer is the result of the call, or of the task that it became.
+func (c *call) answer(result string) {
+	if c.task != nil {
+		c.s.end(c.task, []byte(result), nil)
+		return
+	}
+	c.s.reply(c.id, result)
+}
+
+func (c *call) fail(code int, text, data string) {
+	if c.task != nil {
+		c.s.end(c.task, nil, []byte(errorObject(code, text, data)))
+		return
+	}
+	c.s.fail(c.id, code, text, data)
 }
 
 // progress sends a progress notification if the caller wanted any. The object
-// holds all members but the token.
+// holds all members but the token. A task shows the message, too.
 func (c *call) progress(object json.RawMessage) {
+	if message := text(member(object, "message")); c.task != nil && message != "" {
+		c.s.move(c.task, working, message)
+	}
 	if c.token != nil && len(object) > 2 {
 		c.s.notify("notifications/progress", `{"progressToken":`+string(c.token)+`,`+string(object[1:]))
 	}
@@ -43,7 +62,8 @@ func (c *call) progressAll(argument string) {
 // errCancelled is the cause of a call that its caller cancelled.
 var errCancelled = errors.New("cancelled by the client")
 
-// cancelled leaves a trace; a cancelled call is not answered.
+// cancelled leaves a trace; a cancelled call is not answered, and its task is
+// over already.
 func (c *call) cancelled() {
 	if context.Cause(c.ctx) == errCancelled {
 		c.s.effects.add("cancelled " + c.tool)
@@ -57,10 +77,13 @@ func (c *call) number(name string, otherwise float64) float64 {
 	return n
 }
 
+// run has every tool wait for the door {hold} first.
 func (c *call) run() {
-	if tool, ok := tools[c.tool]; ok {
+	tool, ok := tools[c.tool]
+	switch {
+	case !ok:
+		c.fail(invalidParams, fmt.Sprintf("Unknown tool: %s", c.tool), "")
+	case c.pass("hold"):
 		tool(c)
-		return
 	}
-	c.s.fail(c.id, invalidParams, fmt.Sprintf("Unknown tool: %s", c.tool), "")
 }

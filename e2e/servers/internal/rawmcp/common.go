@@ -11,7 +11,7 @@ import (
 // common deals with the methods that both eras have.
 func (s *server) common(m message) {
 	if m.Method == "notifications/cancelled" {
-		s.cancel(member(m.Params, "requestId"), errCancelled)
+		s.cancel(string(member(m.Params, "requestId")), errCancelled)
 		return
 	}
 	if m.ID == nil {
@@ -22,7 +22,7 @@ func (s *server) common(m message) {
 	}
 	switch m.Method {
 	case "tools/call":
-		s.call(m, text(member(m.Params, "name")), (*call).run)
+		s.callTool(m)
 	case "vendor/deafen": // answered, and nothing is read any more
 		s.reply(m.ID, s.era.result(`"deaf":true`, false))
 		for {
@@ -59,55 +59,73 @@ func (s *server) list(m message) {
 
 // fail answers with an error; data is raw JSON or empty.
 func (s *server) fail(id json.RawMessage, code int, text, data string) {
+	s.refuse(id, errorObject(code, text, data))
+}
+
+func (s *server) refuse(id json.RawMessage, object string) {
+	s.out.write(`{"jsonrpc":"2.0","id":` + string(id) + `,"error":` + object + `}`)
+}
+
+func errorObject(code int, text, data string) string {
 	if data != "" {
 		data = `,"data":` + data
 	}
-	s.out.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s%s}}`, id, code, quote(text), data))
+	return fmt.Sprintf(`{"code":%d,"message":%s%s}`, code, quote(text), data)
 }
 
-// call runs a tool, or what works like one, on a goroutine of its own, so that
-// a waiting one blocks nobody.
+// call runs a tool, or what works like one.
 func (s *server) call(m message, tool string, run func(*call)) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	c := &call{
-		ctx: ctx, s: s, id: m.ID, params: m.Params, tool: tool,
+	s.effects.add("call " + tool)
+	s.begin(string(m.ID), newCall(s, m, tool), run)
+}
+
+func newCall(s *server, m message, tool string) *call {
+	return &call{
+		s: s, id: m.ID, params: m.Params, tool: tool,
 		args: member(m.Params, "arguments"), token: member(m.Params, "_meta", "progressToken"),
 	}
-	s.effects.add("call " + c.tool)
+}
+
+// begin runs a call on a goroutine of its own, so that a waiting one blocks
+// nobody, until it ends or what has this key is cancelled.
+func (s *server) begin(key string, c *call, run func(*call)) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	c.ctx = ctx
 	s.mu.Lock()
-	s.running[string(m.ID)] = cancel
+	s.running[key] = cancel
 	s.mu.Unlock()
 	s.calls.Go(func() {
-		defer s.cancel(m.ID, context.Canceled)
+		defer s.cancel(key, context.Canceled)
 		run(c)
 	})
 }
 
-func (s *server) cancel(id json.RawMessage, cause error) {
+func (s *server) cancel(key string, cause error) {
 	s.mu.Lock()
-	cancel := s.running[string(id)]
-	delete(s.running, string(id))
+	cancel := s.running[key]
+	delete(s.running, key)
 	s.mu.Unlock()
 	if cancel != nil {
 		cancel(cause)
 	}
 }
 
-// ask sends a request to the client.
-func (s *server) ask(method, params string) (id string, reply <-chan message) {
+// pose makes a request to the client, which the line is; it is not sent.
+func (s *server) pose(method, params string) (line string, a asked) {
 	answer := make(chan message, 1)
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.questions++
-	id = strconv.Itoa(s.questions)
+	id := strconv.Itoa(s.questions)
 	s.asked[id] = answer
-	s.mu.Unlock()
-	s.out.write(`{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":` + params + `}`)
-	return id, answer
+	return `{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":` + params + `}`, asked{id: id, reply: answer}
 }
 
 // request sends a request to the client and waits for the answer.
 func (s *server) request(ctx context.Context, method, params string) (message, error) {
-	_, answer := s.ask(method, params)
+	line, question := s.pose(method, params)
+	s.out.write(line)
+	answer := question.reply
 	select {
 	case m := <-answer:
 		return m, nil

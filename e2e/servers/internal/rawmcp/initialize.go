@@ -36,6 +36,8 @@ func (e *initializeEra) handle(m message) bool {
 		e.probed(m)
 	case "ping", "logging/setLevel":
 		e.s.reply(m.ID, `{}`)
+	case "tasks/get", "tasks/result", "tasks/list", "tasks/cancel":
+		return e.tasks(m)
 	case "resources/subscribe", "resources/unsubscribe":
 		e.subscribe(text(member(m.Params, "uri")), m.Method == "resources/subscribe")
 		e.s.reply(m.ID, `{}`)
@@ -45,13 +47,13 @@ func (e *initializeEra) handle(m message) bool {
 	return true
 }
 
-func (e *initializeEra) opts() Options { return e.s.opts }
+func (e *initializeEra) opts() *Options { return &e.s.opts }
 
 // opening answers every client with the one revision this server speaks.
 func (e *initializeEra) opening() string {
 	return `{"protocolVersion":"` + e.opts().Version + `","capabilities":{"tools":{"listChanged":true},` +
 		`"prompts":{"listChanged":true},"resources":{"listChanged":true,"subscribe":true},"logging":{},"completions":{},` +
-		`"experimental":{"x-odd":{"one":1.0}}},"serverInfo":{"name":"legacy-fixture","version":"1.0.0"},` +
+		`"experimental":{"x-odd":{"one":1.0}}` + e.capability() + `},"serverInfo":{"name":"legacy-fixture","version":"1.0.0"},` +
 		`"instructions":"Call echo first."}`
 }
 
@@ -103,4 +105,12 @@ func (e *initializeEra) ask(c *call) {
 
 func (e *initializeEra) logs(*call) bool { return true }
 
-func (e *initializeEra) tools() string { return toolList(`,"execution":{"taskSupport":"forbidden"}`) }
+// tools stamps what SDKs stamp, which have the member since 2025-11-25.
+func (e *initializeEra) tools() string {
+	return toolList(func(tool string) string {
+		if e.opts().Version < "2025-11-25" {
+			return ""
+		}
+		return `,"execution":{"taskSupport":"` + e.opts().support(tool) + `"}`
+	})
+}

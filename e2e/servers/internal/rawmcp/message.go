@@ -8,6 +8,8 @@ import (
 
 const (
 	invalidParams      = -32602
+	internalError      = -32603
+	missingCapability  = -32021
 	methodNotFound     = -32601
 	unsupportedVersion = -32022
 )

@@ -8,27 +8,15 @@ import "strings"
 func quiz(c *call) {
 	rounds, err := c.rounds()
 	if err != nil {
-		c.s.fail(c.id, invalidParams, err.Error(), "")
+		c.fail(invalidParams, err.Error(), "")
 		return
 	}
-	if c.pass("before") {
+	switch {
+	case !c.pass("before"):
+	case c.task != nil:
+		interview(c, rounds)
+	default:
 		c.s.era.quiz(c, rounds)
-	}
-}
-
-// pass waits for the door that the argument names, if it names one, and says
-// whether the call goes on.
-func (c *call) pass(argument string) bool {
-	name := text(member(c.args, argument))
-	if name == "" {
-		return true
-	}
-	select {
-	case <-c.s.gates.door(name):
-		return true
-	case <-c.ctx.Done():
-		c.cancelled()
-		return false
 	}
 }
 

@@ -29,6 +29,18 @@ type era interface {
 	logs(c *call) bool
 	// tools is the member of tools/list that lists them.
 	tools() string
+	// tasked says whether a call becomes a task, or is refused with an error, in
+	// a server that makes tasks; support is that of the tool.
+	tasked(m message, support string) (task bool, refusal string)
+	// created is the answer to a call that became a task, told what its client
+	// hears when that changes; both are called with the tasks locked.
+	created(t *task) string
+	told(t *task)
+	// verdict is the last state of a task that has an outcome.
+	verdict(t *task) (status, message string)
+	// put asks a question, and withdraw takes it back.
+	put(c *call, q question) asked
+	withdraw(c *call, a asked)
 }
 
 type server struct {
@@ -38,6 +50,7 @@ type server struct {
 	log     *record
 	effects *record
 	gates   gates
+	tasks   tasks
 
 	mu      sync.Mutex
 	calls   sync.WaitGroup
@@ -52,6 +65,7 @@ func newServer(opts Options) *server {
 		opts: opts, out: newLineWriter(os.Stdout, opts),
 		log: openRecord(opts.Log), effects: openRecord(opts.Effects),
 		gates:   gates{open: map[string]chan struct{}{}},
+		tasks:   tasks{all: map[string]*task{}},
 		running: map[string]context.CancelCauseFunc{}, asked: map[string]chan message{},
 	}
 }

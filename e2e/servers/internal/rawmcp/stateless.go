@@ -36,7 +36,9 @@ func (e *statelessEra) handle(m message) bool {
 	case "server/discover":
 		e.s.reply(m.ID, e.result(`"supportedVersions":["`+revision+`"],"capabilities":{"tools":{"listChanged":true},`+
 			`"prompts":{"listChanged":true},"resources":{"listChanged":true,"subscribe":true},"logging":{},"completions":{},`+
-			`"experimental":{"x-odd":{"one":1.0}}},"instructions":"Call echo first."`, true))
+			`"experimental":{"x-odd":{"one":1.0}}`+e.capability()+`},"instructions":"Call echo first."`, true))
+	case "tasks/get", "tasks/update", "tasks/cancel":
+		return e.tasks(m)
 	case "subscriptions/listen":
 		e.listen(m)
 	case "vendor/hang-up":
@@ -67,7 +69,11 @@ func (e *statelessEra) admit(m message) bool {
 }
 
 func (e *statelessEra) listen(m message) {
-	filter := member(m.Params, "notifications")
+	filter, refusal := e.accepted(m)
+	if refusal != "" {
+		e.s.refuse(m.ID, refusal)
+		return
+	}
 	e.mu.Lock()
 	e.listens[string(m.ID)] = filter
 	e.mu.Unlock()
@@ -130,4 +136,4 @@ func (e *statelessEra) logs(c *call) bool {
 	return member(c.params, "_meta", vendor+"logLevel") != nil
 }
 
-func (e *statelessEra) tools() string { return toolList("") }
+func (e *statelessEra) tools() string { return toolList(func(string) string { return "" }) }

@@ -12,8 +12,8 @@ import (
 // tools by name.
 var tools = map[string]func(*call){
 	"echo": echo, "fail": failTool, "rpcerror": rpcError, "crash": crash, "farewell": farewell, "flood": flood,
-	"ask": func(c *call) { c.s.era.ask(c) }, "changed": changed, "touch": touch, "log": logTool, "whoami": whoami,
-	"slow": slow, "gate": gate, "release": release, "say": say, "quiz": quiz, "look": done, "add": done, "erase": done,
+	"ask": ask, "changed": changed, "touch": touch, "log": logTool, "whoami": whoami,
+	"slow": slow, "gate": gate, "release": release, "say": say, "quiz": quiz, "look": done, "add": done, "erase": done, "typed": typed,
 }
 
 // annotations are what tools/list says of how dangerous a tool is.
@@ -44,7 +44,16 @@ func failTool(c *call) {
 // rpcError fails as tools should not: with an error of the protocol, whose
 // message is {bytes} longer than it need be.
 func rpcError(c *call) {
-	c.s.fail(c.id, -32050, "the tool broke"+padding(c), `{"big":9007199254740993,"one":1.0}`)
+	c.fail(-32050, "the tool broke"+padding(c), `{"big":9007199254740993,"one":1.0}`)
+}
+
+// ask puts one question, in the way of the era, or of a task.
+func ask(c *call) {
+	if c.task != nil {
+		quiz(c)
+		return
+	}
+	c.s.era.ask(c)
 }
 
 // padding is what makes messages {bytes} longer.
@@ -68,6 +77,9 @@ func farewell(c *call) {
 
 // flood answers with {bytes} bytes of text.
 func flood(c *call) { c.respond(textResult(strings.Repeat("x", int(c.number("bytes", 1))))) }
+
+// typed has a result of the form that it promises.
+func typed(c *call) { c.respond(textResult("typed") + `,"structuredContent":{"ok":true}`) }
 
 // done has nothing to do.
 func done(c *call) { c.respond(textResult("done")) }
@@ -114,20 +126,24 @@ func whoami(c *call) {
 	c.respond(textResult("me") + `,"structuredContent":` + string(told))
 }
 
-// toolList is the value of "tools" in tools/list; execution is what initialize-era SDKs stamp on tools.
-func toolList(execution string) string {
+// toolList is the value of "tools" in tools/list; stamp returns further members
+// of a tool.
+func toolList(stamp func(tool string) string) string {
 	names := make([]string, 0, len(tools))
 	for name := range tools {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	for i, name := range names {
-		names[i] = `{"name":"` + name + `","description":"Fixture tool","inputSchema":{"type":"object"}` + annotated(name) + execution + `,"x-order": 1.0}`
+		names[i] = `{"name":"` + name + `","description":"Fixture tool","inputSchema":{"type":"object"}` + annotated(name) + stamp(name) + `,"x-order": 1.0}`
 	}
 	return `"tools":[` + strings.Join(names, ",") + `],"x-kept":{ "a":null}`
 }
 
 func annotated(tool string) string {
+	if tool == "typed" {
+		return `,"outputSchema":{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"]}`
+	}
 	if hints := annotations[tool]; hints != "" {
 		return `,"annotations":{` + hints + `}`
 	}

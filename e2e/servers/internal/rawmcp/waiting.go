@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 )
@@ -31,6 +32,30 @@ func (g *gates) release(name string) {
 	case <-door:
 	default:
 		close(door)
+	}
+}
+
+// pass waits for the door that the argument names, if it names one, and says
+// whether the call goes on. A door that is a path opens with that file.
+func (c *call) pass(argument string) bool {
+	name := text(member(c.args, argument))
+	if name == "" {
+		return true
+	}
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-c.s.gates.door(name):
+			return true
+		case <-c.ctx.Done():
+			c.cancelled()
+			return false
+		case <-ticker.C:
+			if _, err := os.Stat(name); err == nil && filepath.IsAbs(name) {
+				return true
+			}
+		}
 	}
 }
 

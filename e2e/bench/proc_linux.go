@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// processTime is the processor time that a process has used up to now, by the
+// clock that clock_getcpuclockid(3) names: /proc counts in hundredths of a
+// second.
+func processTime(pid int) (time.Duration, error) {
+	const scheduler = 2 // CPUCLOCK_SCHED
+	var t unix.Timespec
+	err := unix.ClockGettime(int32(^pid<<3|scheduler), &t)
+	return time.Duration(t.Nano()), err
+}
+
+// memory reads a field of /proc/PID/status, VmRSS or VmHWM, in bytes.
+func memory(pid int, field string) (float64, error) {
+	return procField(pid, "status", field, 1<<10)
+}
+
+// traffic reads a field of /proc/PID/io: rchar is what it has read by calls,
+// write_bytes what it has caused to be written to disk.
+func traffic(pid int, field string) (float64, error) { return procField(pid, "io", field, 1) }
+
+func procField(pid int, file, field string, unit float64) (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, found := strings.Cut("\n"+string(text), "\n"+field+":")
+	words := strings.Fields(rest)
+	if !found || len(words) == 0 {
+		return 0, fmt.Errorf("/proc/%d/%s has no %s", pid, file, field)
+	}
+	n, err := strconv.ParseFloat(words[0], 64)
+	return n * unit, err
+}
+
+// diskUse counts the blocks that a file really takes: some are sparse.
+func diskUse(info os.FileInfo) int64 { return info.Sys().(*syscall.Stat_t).Blocks * 512 }
+
+func dataSync(f *os.File) error { return unix.Fdatasync(int(f.Fd())) }
