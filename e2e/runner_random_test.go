@@ -132,13 +132,21 @@ func (c *chaos) kill() {
 // no process is left, whatever servers had started.
 func (c *chaos) bereave() {
 	c.t.Helper()
+	c.killRunners()
+	c.forget(c.windows...)
+	// A window that had not reached the runner has started another one, which may
+	// have a task by now: there is no window any more to start a third.
+	c.await("the last runner to be killed", func() bool { return c.killRunners() == 0 && len(marked(c.mark)) == 0 })
+}
+
+func (c *chaos) killRunners() (killed int) {
 	for _, p := range marked(c.mark) {
 		if p.isRunner() {
 			_ = syscall.Kill(p.pid, syscall.SIGKILL)
+			killed++
 		}
 	}
-	c.forget(c.windows...)
-	awaitNobody(c.t, c.mark)
+	return killed
 }
 
 func isServer(p process) bool { return strings.HasSuffix(p.args[0], "/legacy") }

@@ -81,6 +81,8 @@ func (r *run) overdueUnsent() {
 	r.places = places{}
 	switch placed, refused := r.place(true); {
 	case refused != nil:
+		r.places.turn = r.newTurn(false) // which it had
+		r.proxy.opts.Tasks.slots.force(r.places.turn)
 		r.dispatch()
 	case r.storeFirst() && placed:
 		r.sendPlaced()

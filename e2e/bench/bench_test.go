@@ -9,6 +9,9 @@ import (
 // Every row is run with sizes that mean nothing: what it prints is looked at, and
 // no figure is. The peers from npm are left out.
 func TestEveryRowRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes half a minute, and races in the programs that measure harm nobody")
+	}
 	tools, err := buildTools()
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ func measureListeners(l *lab) {
 // measures from the end of the task until the last one has heard of it.
 func (l *lab) listeners(n, size int) {
 	address := l.address()
-	flags := append(l.config("task: always\nlimits: {connections: 4096}\n"), "--listen", address)
+	flags := append(l.config("task: always\nlimits: {connections: 4096, running: 0, running_per_owner: 0}\n"), "--listen", address)
 	s := l.start(l.through(flags, l.built("answer"))).open(address)
 	r := compare(l.n(5, 1), way{"ours", func() sample { return s.endHeard(n, size) }})
 	took, cpu := r.value("ours"), r.cpu("ours")

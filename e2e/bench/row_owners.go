@@ -20,7 +20,7 @@ func measureOwners(l *lab) {
 func (l *lab) owners(n int) {
 	upstream, address := l.address(), l.address()
 	l.start([]string{l.built("answer"), "-listen", upstream}).open(upstream)
-	flags := append(l.config("tools: {slow: {task: always}}\nlimits: {sessions: 2000}\n"), "--listen", address,
+	flags := append(l.config("tools: {slow: {task: always}}\nlimits: {sessions: 2000, running: 0, running_per_owner: 0}\n"), "--listen", address,
 		"--url", "http://"+upstream+"/mcp", "--tokens", l.file("tokens", tokens(n)))
 	s := l.start(l.through(flags)).open(address)
 	first := must(memory(s.pid(), "VmRSS"))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
@@ -43,8 +44,22 @@ type inflight struct {
 	mu    sync.Mutex
 	open  map[*flight]bool
 	byID  map[string]*flight
-	empty chan struct{} // closed and dropped when open becomes empty; nil if nobody waits
+	empty chan struct{}    // closed and dropped when open becomes empty; nil if nobody waits
+	early map[string]early // cancels whose requests are still on their way; nil where none overtakes another
 }
+
+// early is the host's notice of a request that has not come yet.
+type early struct {
+	notice wire.Message
+	at     time.Time
+}
+
+// maxEarlyNotices of them are kept, for earlyWait: a notice that comes too late is one for a
+// request that is over, whose id no other has.
+const (
+	maxEarlyNotices = 64
+	earlyWait       = 2 * time.Second
+)
 
 type flight struct {
 	key    string
@@ -58,6 +73,12 @@ func newInflight() *inflight {
 	return &inflight{open: map[*flight]bool{}, byID: map[string]*flight{}}
 }
 
+// withEarly is for sessions over HTTP.
+func (f *inflight) withEarly() *inflight {
+	f.early = map[string]early{}
+	return f
+}
+
 // begin notes a request before it is served; send takes the response. An id
 // that is in use already goes to the newer request, as far as cancelling is
 // concerned.
@@ -66,7 +87,27 @@ func (f *inflight) begin(id []byte, send func(response wire.Message)) *flight {
 	defer f.mu.Unlock()
 	fl := &flight{key: keyOf(id), send: send}
 	f.open[fl], f.byID[fl.key] = true, fl
+	if e, ok := f.early[fl.key]; ok && time.Since(e.at) < earlyWait {
+		fl.notice = &e.notice
+	}
+	delete(f.early, fl.key)
 	return fl
+}
+
+// keepLocked notes a cancel that has overtaken its request, as it can where each has
+// a connection of its own.
+func (f *inflight) keepLocked(key string, notice wire.Message) {
+	if f.early == nil {
+		return
+	}
+	for k, e := range f.early {
+		if time.Since(e.at) >= earlyWait {
+			delete(f.early, k)
+		}
+	}
+	if len(f.early) < maxEarlyNotices {
+		f.early[key] = early{notice, time.Now()}
+	}
 }
 
 // cancellable completes what begin noted. The host may have cancelled already:
@@ -103,6 +144,9 @@ func (f *inflight) answer(fl *flight, response wire.Message) bool {
 func (f *inflight) cancel(id []byte, notice wire.Message) {
 	f.mu.Lock()
 	fl := f.byID[keyOf(id)]
+	if fl == nil {
+		f.keepLocked(keyOf(id), notice)
+	}
 	f.mu.Unlock()
 	if fl != nil {
 		f.withdraw(fl, notice)

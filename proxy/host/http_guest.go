@@ -20,7 +20,7 @@ func (gs *guests) newStateless(key, owner string, capabilities []byte) *guest {
 }
 
 func (gs *guests) newSession(id, owner string, params []byte) *guest {
-	g := &guest{key: id, owner: owner, inflight: newInflight(), streams: &streams{log: gs.opts.Log}, used: time.Now()}
+	g := &guest{key: id, owner: owner, inflight: newInflight().withEarly(), streams: &streams{log: gs.opts.Log}, used: time.Now()}
 	g.channel = newChannel(gs.opts.Options, owner, g.streams.send, func(bool) {})
 	g.channel.reachable = g.streams.isOpen
 	g.session = newSession(g.channel, params)
