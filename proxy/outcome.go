@@ -53,13 +53,13 @@ func outcomeOf(a answer) taskstate.Outcome {
 	}
 	o := taskstate.Outcome{Status: taskstate.Completed, Payload: a.message.Result()}
 	if string(wire.Get(o.Payload, "isError")) == "true" {
-		o.IsError, o.StatusMessage = true, short(firstText(o.Payload))
+		o.IsError, o.StatusMessage = true, short(FirstText(o.Payload))
 	}
 	return o
 }
 
-// firstText is what a result says first in words.
-func firstText(result []byte) string {
+// FirstText is what a result of a tool says first in words; empty for none.
+func FirstText(result []byte) string {
 	for _, content := range wire.Elements(wire.Get(result, "content")) {
 		if text, ok := wire.String(wire.Get(content, "text")); ok {
 			return text

@@ -81,13 +81,16 @@ func (p Policy) gated() bool { return p.Approve != "" && p.Approve != ApproveNev
 
 // FallsBack reports whether hosts without tasks get tickets for any tool.
 func (p *Proxy) FallsBack() bool {
-	gives := func(p Policy) bool { return p.FallbackAfter > 0 && p.Task != Never }
-	return gives(p.opts.Policies.Default) || slices.ContainsFunc(p.opts.Policies.Tools, func(t ToolPolicy) bool { return gives(t.Policy) })
+	all := p.opts.Policies
+	return all.Default.GivesTickets() || slices.ContainsFunc(all.Tools, func(t ToolPolicy) bool { return t.Policy.GivesTickets() })
 }
+
+// GivesTickets reports whether hosts without tasks get them for slow calls.
+func (p Policy) GivesTickets() bool { return p.FallbackAfter > 0 && p.Task != Never }
 
 // fallsBack says that a host without tasks gets a ticket if the call takes long.
 func (p Policy) fallsBack(req *Request) bool {
-	return req.Fallback && !req.Tasks && p.FallbackAfter > 0 && p.Task != Never
+	return req.Fallback && !req.Tasks && p.GivesTickets()
 }
 
 func (p Policy) inputTimeout() time.Duration {

@@ -6,8 +6,9 @@ import (
 )
 
 // Recover takes up the tasks that an earlier process stored for this server and
-// never sent, and follows those that the server itself keeps; call it once, before any host is served. They run over the session
-// that dial names for their owner and their sender.
+// never sent, and follows those that the server itself keeps; call it once, before
+// any host is served. They run over the session that dial names for their owner and
+// their sender.
 func (p *Proxy) Recover(dial func(owner string, sender upstream.Caller) *upstream.Client) {
 	for _, task := range p.opts.Tasks.claim(p.opts.Identity) {
 		switch {
@@ -37,12 +38,10 @@ func (r *run) goOnWith(task taskstate.Task, head storedHead, unreadable error) {
 		return
 	case unreadable != nil:
 		r.log.Error().Err(unreadable).Msg("what was stored of a call cannot be read")
-		r.proxy.opts.Tasks.abandon(task, errUnsendable, upstream.NotDispatched)
-		r.stop()
+		r.abandon(task, errUnsendable, upstream.NotDispatched)
 		return
 	case head.Headers:
-		r.proxy.opts.Tasks.abandon(task, errHeadersGone, upstream.NotDispatched)
-		r.stop()
+		r.abandon(task, errHeadersGone, upstream.NotDispatched)
 		return
 	}
 	r.recovered = true
@@ -57,6 +56,12 @@ func (r *run) goOnWith(task taskstate.Task, head storedHead, unreadable error) {
 	if placed {
 		r.sendPlaced()
 	}
+}
+
+// abandon is for a stored task that cannot be gone on with.
+func (r *run) abandon(task taskstate.Task, cause error, outcome upstream.Outcome) {
+	r.proxy.opts.Tasks.abandon(task, cause, outcome)
+	r.stop()
 }
 
 // policyOf is what the task's policy was when it was made.

@@ -22,7 +22,7 @@ type Tasks struct {
 
 	mu      sync.Mutex
 	running map[string]*run
-	former  []taskstate.Task // stored by an earlier process, never sent, and not claimed yet
+	former  []taskstate.Task // of an earlier process, to be gone on with, and not claimed yet
 }
 
 // NewTasks settles what an earlier process left in the store. What was sent and
@@ -72,25 +72,27 @@ const staleAfter = 24 * time.Hour
 
 // holdFormer has a former task wait for a proxy of its server, and not for ever.
 func (t *Tasks) holdFormer(task taskstate.Task) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.former = append(t.former, task)
-	switch {
-	case task.MaxRun <= 0:
-	case task.Remote != nil:
-		time.AfterFunc(restOf(task), func() { t.giveUpFormer(task, upstream.Unknown) })
-	default:
-		time.AfterFunc(task.MaxRun, func() { t.giveUpFormer(task, upstream.NotDispatched) })
+	if task.Remote != nil {
+		t.holdFor(restOf(task), task, upstream.Unknown)
+	} else {
+		t.holdFor(task.MaxRun, task, upstream.NotDispatched)
 	}
 }
 
-func (t *Tasks) giveUpFormer(task taskstate.Task, outcome upstream.Outcome) {
-	if t.takeFormer(task.ID) && !t.abandon(task, tooLong(task.MaxRun), outcome) {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.former = append(t.former, task)
-		time.AfterFunc(time.Minute, func() { t.giveUpFormer(task, outcome) })
+// holdFor ends the wait after d, if the task has a max_run. What the disk refuses is
+// tried again.
+func (t *Tasks) holdFor(d time.Duration, task taskstate.Task, outcome upstream.Outcome) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.former = append(t.former, task)
+	if task.MaxRun <= 0 {
+		return
 	}
+	time.AfterFunc(d, func() {
+		if t.takeFormer(task.ID) && !t.abandon(task, tooLong(task.MaxRun), outcome) {
+			t.holdFor(time.Minute, task, outcome)
+		}
+	})
 }
 
 func (t *Tasks) takeFormer(id string) (found bool) {

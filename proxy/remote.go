@@ -110,12 +110,10 @@ func (p *Proxy) takeUpRemote(task taskstate.Task, dial func(string, upstream.Cal
 func (r *run) follow(task taskstate.Task, head storedHead, ref []byte, unreadable error) {
 	switch {
 	case unreadable != nil:
-		r.proxy.opts.Tasks.abandon(task, errRestarted, upstream.Unknown)
-		r.stop()
+		r.abandon(task, errRestarted, upstream.Unknown)
 		return
 	case head.Headers:
-		r.proxy.opts.Tasks.abandon(task, errFollowHeadersGone, upstream.Unknown)
-		r.stop()
+		r.abandon(task, errFollowHeadersGone, upstream.Unknown)
 		return
 	}
 	r.recovered, r.sent, r.remote = true, true, task.Remote

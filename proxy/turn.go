@@ -27,10 +27,10 @@ func (r *run) sendInTurn() {
 // if it waits: then it is sent when its turn comes. Where there is no room to wait
 // it is refused; what an earlier process took on is not.
 func (r *run) place(task bool) (placed bool, refused *wire.Error) {
-	t := r.newTurn(task)
-	if t.tool == "" && !t.task {
+	if r.policy.Concurrency <= 0 && !task {
 		return true, nil
 	}
+	t := r.newTurn(task)
 	r.places = places{turn: t, waiting: true} // before somebody else can make room
 	placed, refused = r.proxy.opts.Tasks.slots.take(t, r.recovered)
 	switch {

@@ -155,7 +155,7 @@ func (f *follow) houseLocked(k *conn) (void []*question, moved bool) {
 	r := f.request
 	former := r.conn
 	switch {
-	case f.over || k == nil || k == former || k != f.client.conn:
+	case f.over || k == nil || k == former:
 		return nil, false
 	case former == nil:
 		k.enlistLocked(r)

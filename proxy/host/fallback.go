@@ -3,7 +3,6 @@ package host
 import (
 	"fmt"
 
-	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
 )
@@ -13,13 +12,16 @@ import (
 // nil where no policy wants it.
 type fallback struct {
 	*channel
+	serves map[string]func(*job) // calls of our tools, by their names
 }
 
 func newFallback(c *channel) *fallback {
 	if !c.Proxy.FallsBack() {
 		return nil
 	}
-	return &fallback{channel: c}
+	f := &fallback{channel: c}
+	f.serves = map[string]func(*job){c.Fallback.Result: f.result, c.Fallback.Status: f.status, c.Fallback.Cancel: f.cancel}
+	return f
 }
 
 // is reports whether a host gets tickets, and the tools.
@@ -29,17 +31,12 @@ func (f *fallback) is() bool {
 
 // has says that a call is of one of our tools.
 func (f *fallback) has(m wire.Message) bool {
-	return f.is() && m.Method() == "tools/call" && f.names()[toolOf(m)] != nil
+	return f.is() && m.Method() == "tools/call" && f.serves[toolOf(m)] != nil
 }
 
 func toolOf(m wire.Message) string {
 	name, _ := wire.String(wire.Get(m.Params(), "name"))
 	return name
-}
-
-// names is what serves a call of each of our tools.
-func (f *fallback) names() map[string]func(*job) {
-	return map[string]func(*job){f.Fallback.Result: f.result, f.Fallback.Status: f.status, f.Fallback.Cancel: f.cancel}
 }
 
 // list adds the tools to the last page of the server's, and takes outputSchema off
@@ -53,11 +50,11 @@ func (f *fallback) list(result []byte) []byte {
 	tools := wire.Elements(wire.Get(result, "tools"))
 	for i, tool := range tools {
 		name, _ := wire.String(wire.Get(tool, "name"))
-		if f.names()[name] != nil {
+		if f.serves[name] != nil {
 			f.collide(name)
 			return result
 		}
-		if p := f.Proxy.Policy(name); p.FallbackAfter > 0 && p.Task != proxy.Never {
+		if f.Proxy.Policy(name).GivesTickets() {
 			tools[i] = wire.Delete(tool, "outputSchema")
 		}
 	}

@@ -38,7 +38,7 @@ func (f *fallback) serve(x exchange, j job) canceller {
 	j.ctx = ctx
 	spawned := f.spawn(func() {
 		defer cancel()
-		f.names()[toolOf(x.request)](&j)
+		f.serves[toolOf(x.request)](&j)
 	})
 	if !spawned {
 		cancel()

@@ -56,7 +56,7 @@ func (b *toolbox) learn(result []byte) {
 // refused the tools are looked up. A call without such headers does not wait
 // for that, because hardly a tool has any.
 func (s *stateless) checkParams(ctx context.Context, m wire.Message, all, passed http.Header) *wire.Error {
-	tool, _ := wire.String(wire.Get(m.Params(), "name"))
+	tool := toolOf(m)
 	headers := paramHeaders(all)
 	params, known := s.tools.Params(tool)
 	switch {

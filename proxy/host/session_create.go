@@ -23,7 +23,7 @@ type creation struct {
 // Creating Tasks). The server is told nothing of the wish: whether it is to make a
 // task of its own is another matter.
 func (s *session) create(x exchange, wish []byte) canceller {
-	tool, _ := wire.String(wire.Get(x.request.Params(), "name"))
+	tool := toolOf(x.request)
 	ttl, err := wishedTTL(wish)
 	if err == nil && (s.Proxy.Policy(tool).Task == proxy.Never || s.fallback.has(x.request)) {
 		err = wire.Errorf(wire.CodeMethodNotFound, "Tool %.100q cannot be called as a task here: call it without params.task. %s",
@@ -96,11 +96,8 @@ func wishedTTL(wish []byte) (time.Duration, *wire.Error) {
 // that it is not lost.
 func withoutTask(result []byte) *wire.Error {
 	text := "There is no task, because the call was answered already; the answer is in data.result. Calling the tool again may do its work again."
-	for _, content := range wire.Elements(wire.Get(result, "content")) {
-		if said, ok := wire.String(wire.Get(content, "text")); ok {
-			text += " It begins: " + cut(said)
-			break
-		}
+	if said := proxy.FirstText(result); said != "" {
+		text += " It begins: " + cut(said)
 	}
 	return &wire.Error{Code: wire.CodeInternal, Message: text, Data: map[string]any{
 		"reason": "no_task", "outcome": upstream.Done, "result": json.RawMessage(result),

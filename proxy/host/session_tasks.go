@@ -68,16 +68,20 @@ func (s *session) agreed() string {
 
 // serveTask serves what concerns tasks; ours is false for everything else.
 func (s *session) serveTask(x exchange) (cancel canceller, ours bool) {
-	method, wish := x.request.Method(), wire.Get(x.request.Params(), "task")
+	method := x.request.Method()
 	switch {
 	case s.Passthrough:
 		return nil, false
 	case olderTaskMethods[method]:
 		return s.serveTaskMethod(x), true
-	case method == "tools/call" && wish != nil && string(wish) != "null" && s.hasTasks():
-		return s.create(x, wish), true
+	case method != "tools/call" || !s.hasTasks():
+		return nil, false
 	}
-	return nil, false
+	wish := wire.Get(x.request.Params(), "task")
+	if wish == nil || string(wish) == "null" {
+		return nil, false
+	}
+	return s.create(x, wish), true
 }
 
 func (s *session) serveTaskMethod(x exchange) canceller {

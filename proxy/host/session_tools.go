@@ -56,7 +56,7 @@ func (s *session) withoutExtension(request, m wire.Message) wire.Message {
 	if wire.Lookup(m.Err(), "data", "requiredCapabilities", "extensions", tasksExtension) == nil {
 		return m
 	}
-	tool, _ := wire.String(wire.Get(request.Params(), "name"))
+	tool := toolOf(request)
 	e := wire.Errorf(wire.CodeMethodNotFound, "Tool %.100q only runs as a task: call it with params.task, as in {\"task\":{}}. %s", tool, upstream.NotDispatched.Sentence())
 	if !s.hasTasks() {
 		e = wire.Errorf(wire.CodeMethodNotFound, "Tool %.100q only runs as a task, and revision %.30s has none: it takes a client of revision %s or later, or another policy for the tool (task: after). %s",
