@@ -25,9 +25,11 @@ type host struct {
 	stdin io.WriteCloser
 	ids   int // given out by freshID
 
-	readers sync.WaitGroup
-	exited  chan struct{} // closed when the child was waited for
-	pipes   []io.Closer   // our ends of stdout and stderr
+	readers   sync.WaitGroup
+	exited    chan struct{}  // closed when the child was waited for, and what it wrote was read
+	pipes     []io.Closer    // our ends of stdout and stderr
+	theirs    []*os.File     // its ends, for our last word behind its own
+	lastHeard sync.WaitGroup // the last word, on each of theirs
 
 	mu         sync.Mutex
 	queue      []arrival     // not yet taken, in order
@@ -91,17 +93,33 @@ func (h *host) attend(stdout, stderr io.Reader) {
 	if !h.opts.Deaf {
 		h.readers.Go(func() { h.drain(stderr) })
 	}
-	h.readers.Go(func() { _ = h.cmd.Wait(); close(h.exited) })
+	h.readers.Go(func() { _ = h.cmd.Wait(); h.lastWords(); close(h.exited) })
 	h.t.Cleanup(h.cleanup)
 }
 
-// fork starts the child and closes its ends of the pipes on our side.
+// lastWord is what no child says.
+const lastWord = "\x00the child is gone\n"
+
+// lastWords wait until all that the child wrote was read: its end is known
+// earlier, and descendants may keep its pipes open.
+func (h *host) lastWords() {
+	for _, pipe := range h.theirs {
+		if pipe == h.cmd.Stderr && h.opts.Deaf {
+			h.lastHeard.Done() // nobody reads it
+		} else if _, err := io.WriteString(pipe, lastWord); err != nil {
+			h.t.Errorf("our own pipe: %v", err)
+			h.lastHeard.Done()
+		}
+		_ = pipe.Close()
+	}
+	h.lastHeard.Wait()
+}
+
+// fork starts the child.
 func (h *host) fork() (err error) {
 	if h.stdin, err = h.cmd.StdinPipe(); err == nil {
 		err = h.cmd.Start()
 	}
-	_ = h.cmd.Stdout.(*os.File).Close()
-	_ = h.cmd.Stderr.(*os.File).Close()
 	return err
 }
 
@@ -112,7 +130,8 @@ func (h *host) pipe(theirs *io.Writer) *os.File {
 		h.t.Fatal(err)
 	}
 	*theirs = w
-	h.pipes = append(h.pipes, r)
+	h.pipes, h.theirs = append(h.pipes, r), append(h.theirs, w)
+	h.lastHeard.Add(1)
 	return r
 }
 
@@ -120,8 +139,12 @@ func (h *host) read(stdout io.Reader) {
 	in := bufio.NewReaderSize(stdout, 64<<10)
 	for {
 		line, err := in.ReadString('\n')
-		if line = strings.TrimSuffix(line, "\n"); line != "" {
-			h.arrived(line)
+		said, last := strings.CutSuffix(line, lastWord)
+		if said = strings.TrimSuffix(said, "\n"); said != "" {
+			h.arrived(said)
+		}
+		if last {
+			h.lastHeard.Done()
 		}
 		if err != nil {
 			break
@@ -169,9 +192,13 @@ func (h *host) drain(stderr io.Reader) {
 	in := bufio.NewReader(stderr)
 	for {
 		line, err := in.ReadString('\n')
+		said, last := strings.CutSuffix(line, lastWord)
 		h.mu.Lock()
-		h.errors.WriteString(line)
+		h.errors.WriteString(said)
 		h.mu.Unlock()
+		if last {
+			h.lastHeard.Done()
+		}
 		if err != nil {
 			return
 		}
