@@ -10,16 +10,19 @@ import (
 // once a batch.
 func (s *Store) stage(batch []*op, unwell error) []*op {
 	create, other := s.room(batch)
-	if unwell = cmp.Or(unwell, s.tally.inPlace()); unwell != nil {
+	if unwell = cmp.Or(unwell, s.tally.inPlace(), s.catchUp()); unwell != nil {
 		create, other = unwell, unwell
 	}
-	now := time.Now().UTC().Round(0)
+	now, a := s.now(), s.admission(batch)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	staged := make(map[string]Task)
 	var write []*op
 	for _, o := range batch {
-		if s.decide(o, staged, now); o.refused {
+		if s.decide(o, staged, now); !o.refused {
+			s.limit(o, a)
+		}
+		if o.refused {
 			continue
 		}
 		if o.err = other; o.kind == opCreate {
@@ -38,7 +41,11 @@ func (s *Store) stage(batch []*op, unwell error) []*op {
 // decide checks the condition of one op. staged holds the tasks that earlier ops
 // of the batch change.
 func (s *Store) decide(o *op, staged map[string]Task, now time.Time) {
-	if o.kind == opCreate || o.kind == opExpire {
+	switch o.kind {
+	case opCreate:
+		return
+	case opExpire, opRedate:
+		o.refused = len(o.gone)+len(o.moved) == 0
 		return
 	}
 	e, ok := s.live[o.id]
@@ -54,6 +61,14 @@ func (s *Store) decide(o *op, staged map[string]Task, now time.Time) {
 		o.refused = true
 	} else if o.kind == opTouch {
 		e.dirty = false
+	}
+}
+
+// limit refuses an op that is beyond the limits of the store.
+func (s *Store) limit(o *op, a *admission) {
+	if o.err = a.admit(o); o.err != nil {
+		o.refused = true
+		s.crowded.Store(true) // the sweeper sees to it
 	}
 }
 
@@ -113,11 +128,14 @@ func (s *Store) show(o *op) {
 			e.task = o.apply(e.task, o.task.UpdatedAt)
 			s.tell(e.task)
 		}
-	case opFinish, opRetry:
-		delete(s.live, o.id)
+	case opFinish, opRetry: // it stays in memory until Badger has it
+		if e, ok := s.live[o.id]; ok {
+			e.task, e.dirty, e.unsaved = o.task, false, false
+		}
 		s.addDead(o.dropped)
 		s.tell(o.task)
 	case opExpire:
+		s.freed.Add(int64(len(o.gone)))
 		for _, g := range o.gone {
 			s.addDead(g.size)
 		}
@@ -133,11 +151,14 @@ func (s *Store) keep(o *op) {
 	}
 	switch o.kind {
 	case opTouch:
-		e.dirty = true
+		e.dirty, s.late = true, true
+	case opRetry:
+		s.late = true
 	case opFinish:
 		s.log.Error().Err(o.err).Str("task", o.id).Str("status", string(o.task.Status)).
 			Msg("task store: the end of a task is kept in memory only, until the disk takes it")
 		e.task, e.unsaved, e.dirty = o.task, true, false
+		s.late = true
 		s.tell(o.task)
 		o.err = nil
 	}

@@ -20,8 +20,8 @@ const (
 // succeed). It starts as Working unless t says InputRequired, and only then has
 // Inputs. A task whose request has been sent already is Dispatched and keeps no
 // Request; what t says of ID, times and Outcome is ignored. TTL must be positive.
-// Errors: ErrNoSpace, ErrTooLarge, ErrClosed, that of ctx if it has ended before
-// the call.
+// Errors: ErrFull (a *LimitError), ErrNoSpace, ErrTooLarge, ErrClosed, that of ctx
+// if it has ended before the call.
 func (s *Store) Create(ctx context.Context, t Task) (Task, error) {
 	if err := ctx.Err(); err != nil {
 		return Task{}, err
@@ -29,8 +29,8 @@ func (s *Store) Create(ctx context.Context, t Task) (Task, error) {
 	if err := checkNew(&t); err != nil {
 		return Task{}, err
 	}
-	t.ID = newID(s.opts.Node)
-	t.CreatedAt = time.Now().UTC().Round(0)
+	t.ID = s.newID()
+	t.CreatedAt = s.now()
 	t.UpdatedAt, t.FinishedAt = t.CreatedAt, time.Time{}
 	t.Outcome, t.IsError = nil, false
 	if t.Dispatched {
@@ -106,7 +106,8 @@ func (s *Store) Touch(id, statusMessage string, progress []byte) {
 		return
 	}
 	known := e.dirty
-	e.touch(statusMessage, progress)
+	e.touch(s.now(), statusMessage, progress)
+	s.late = true
 	s.tellTouch(id)
 	s.mu.Unlock()
 	if !known {
@@ -114,8 +115,8 @@ func (s *Store) Touch(id, statusMessage string, progress []byte) {
 	}
 }
 
-func (e *entry) touch(statusMessage string, progress []byte) {
-	e.task.UpdatedAt = latest(time.Now().UTC().Round(0), e.task.UpdatedAt)
+func (e *entry) touch(now time.Time, statusMessage string, progress []byte) {
+	e.task.UpdatedAt = latest(now, e.task.UpdatedAt)
 	if statusMessage != "" && len(statusMessage) <= maxText {
 		e.task.StatusMessage = statusMessage
 	}
@@ -142,7 +143,9 @@ type Outcome struct {
 // the task as it stands and ErrFinished. The end is visible once it is durable.
 // If the disk refuses it, Finish still succeeds: the end is logged, kept and
 // served from memory, and tried again until it is stored or the store is closed
-// (see Close). Other errors change nothing: ErrNotFound, ErrTooLarge, ErrClosed,
+// (see Close). Other errors change nothing: ErrNotFound, ErrTooLarge, ErrFull (a
+// *LimitError) for an outcome of more than 4 KiB beyond MaxBytes, to be
+// replaced by a short one that says so, which always fits; ErrClosed,
 // *DamagedError, that of ctx if it has ended before the call.
 func (s *Store) Finish(ctx context.Context, id string, outcome Outcome) (Task, error) {
 	if err := ctx.Err(); err != nil {

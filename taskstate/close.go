@@ -1,6 +1,7 @@
 package taskstate
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -19,16 +20,26 @@ func (s *Store) closeDB() error {
 	defer s.reading.Unlock()
 	if s.tally != nil {
 		defer s.tally.close()
+		defer s.journal.close()
 	}
 	if s.down != nil { // it could not be healed
 		return s.down
 	}
 	s.down = ErrClosed
 	err := s.shutBadger()
+	s.closeFiles()
 	if err == nil && s.tally != nil {
-		err = s.tally.end(tally{changes: s.changes, suspect: s.suspect.Load()})
+		err = errors.Join(s.tally.end(tally{changes: s.changes, suspect: s.doubt}), s.emptyJournal())
 	}
 	return err
+}
+
+// emptyJournal leaves in it what Badger could not be given.
+func (s *Store) emptyJournal() error {
+	if s.doubt || s.applier.backlog() > 0 {
+		return nil
+	}
+	return s.journal.clear()
 }
 
 // shutBadger leaves Badger open where closing would not end, or end the process:

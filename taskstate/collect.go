@@ -16,7 +16,8 @@ const gcRatio = 0.5
 // committer. Rewriting needs room first, so that it waits on a nearly full disk.
 func (s *Store) collect() {
 	dead := s.dead.Load()
-	if dead < s.gcAfter || s.stopping() || s.suspect.Load() {
+	crowded := s.crowded.Swap(false) && s.opts.MaxBytes > 0 && dead+s.freed.Load() > 0
+	if dead < s.gcAfter && !crowded || s.stopping() || s.suspect.Load() {
 		return
 	}
 	if free, err := s.opts.FreeSpace(s.dir); err != nil || free < s.opts.Reserve {
@@ -28,7 +29,36 @@ func (s *Store) collect() {
 		return
 	}
 	s.dead.Add(-dead)
+	s.freed.Store(0)
 	s.rewriteFiles()
+	if crowded {
+		s.squeeze()
+	}
+}
+
+// squeeze frees what a collection leaves: deleted records in the tables, and what
+// is dead in the file that the value log is being written to. That much hardly
+// matters but to a store that has to keep to a small MaxBytes.
+func (s *Store) squeeze() {
+	err := s.guarded(func() error { return s.db.Flatten(2) })
+	if err == nil {
+		err = s.submit(newOp(opRotate, ""))
+	}
+	if err != nil {
+		s.log.Warn().Err(err).Msg("task store: cannot make it smaller")
+		return
+	}
+	s.rewriteFiles()
+}
+
+// rotate opens the database again, which begins another file of the value log.
+// Only the committer may call it.
+func (s *Store) rotate() error {
+	err := s.reopen()
+	if s.down != nil {
+		s.distrust(nil, err)
+	}
+	return err
 }
 
 // rewriteFiles rewrites one file after the other while any is worth it.
@@ -45,7 +75,12 @@ func (s *Store) rewriteFiles() {
 	}
 }
 
-func (s *Store) rewriteFile() (err error) {
+func (s *Store) rewriteFile() error {
+	return s.guarded(func() error { return s.db.RunValueLogGC(gcRatio) })
+}
+
+// guarded works on the database as view reads it.
+func (s *Store) guarded(work func() error) (err error) {
 	s.reading.RLock()
 	defer s.reading.RUnlock()
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // as in view
@@ -57,7 +92,7 @@ func (s *Store) rewriteFile() (err error) {
 	if s.down != nil || s.suspect.Load() {
 		return badger.ErrNoRewrite
 	}
-	return s.db.RunValueLogGC(gcRatio)
+	return work()
 }
 
 // flush makes Badger write out its memtable and merge its first level: only then

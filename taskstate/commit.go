@@ -1,7 +1,8 @@
 package taskstate
 
 import (
-	"errors"
+	"cmp"
+	"runtime"
 	"time"
 )
 
@@ -14,6 +15,9 @@ const (
 	// touchEvery is how long a Touch may wait for the disk, and how long an end
 	// that the disk refused waits for the next attempt.
 	touchEvery = time.Second
+
+	// gatherYields is some microseconds, where a sync takes some hundred.
+	gatherYields = 8
 )
 
 // submit queues o and waits until it is decided and on disk. It cannot be called
@@ -40,9 +44,9 @@ func (s *Store) wakeCommitter() {
 	}
 }
 
-// commitLoop is the committer: it alone decides changes and writes to Badger
-// (but for the collection of the value log, which moves values only). What is
-// queued while a batch is synced makes the next batch. The timer runs only while
+// commitLoop is the committer: it alone decides changes and writes the journal;
+// the applier alone then writes to Badger (but for the collection of the value
+// log, which moves values only). What is queued while a batch is synced makes the next batch. The timer runs only while
 // there is something for it to do.
 func (s *Store) commitLoop() {
 	timer := time.NewTimer(touchEvery)
@@ -58,7 +62,9 @@ func (s *Store) commitLoop() {
 		for len(ops) > 0 {
 			n := batchLen(ops)
 			s.commit(ops[:n])
-			ops = ops[n:]
+			if ops = ops[n:]; len(ops) == 0 && n > 1 {
+				s.gather(n)
+			}
 		}
 		if closed {
 			return
@@ -67,6 +73,21 @@ func (s *Store) commitLoop() {
 			timer.Reset(touchEvery)
 			armed = true
 		}
+	}
+}
+
+// gather lets those who were just answered come back with their next change,
+// before the queue is taken: without that, half of those who write at the same
+// time wait for the sync of the other half.
+func (s *Store) gather(n int) {
+	for range gatherYields {
+		s.mu.Lock()
+		waiting := len(s.queue)
+		s.mu.Unlock()
+		if waiting >= n {
+			return
+		}
+		runtime.Gosched()
 	}
 }
 
@@ -82,7 +103,9 @@ func (s *Store) take(due bool) (ops []*op, closed bool) {
 	return append(ops, s.delayed()...), s.closed
 }
 
+// delayed is what is late. s.mu is held.
 func (s *Store) delayed() (ops []*op) {
+	s.late = false
 	for id, e := range s.live {
 		if !e.dirty && !e.unsaved {
 			continue
@@ -100,12 +123,7 @@ func (s *Store) delayed() (ops []*op) {
 func (s *Store) hasDelayed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, e := range s.live {
-		if e.dirty || e.unsaved {
-			return true
-		}
-	}
-	return false
+	return s.late
 }
 
 // batchLen is how many ops, one at least, go into the next transaction.
@@ -113,7 +131,7 @@ func batchLen(ops []*op) int {
 	var total int64
 	for i, o := range ops {
 		total += o.size()
-		alone := o.kind == opFlush || ops[0].kind == opFlush
+		alone := o.alone() || ops[0].alone()
 		if i > 0 && (i == batchOps || total > batchBytes || alone) {
 			return i
 		}
@@ -125,44 +143,78 @@ func batchLen(ops []*op) int {
 func (s *Store) commit(batch []*op) {
 	unwell := s.heal()
 	switch {
-	case batch[0].kind != opFlush:
-		s.publish(batch, s.write(s.stage(batch, unwell)))
-	case unwell != nil:
-		batch[0].err = unwell
+	case !batch[0].alone():
+		batch = s.expireFirst(batch, unwell)
+		e, err := s.write(s.stage(batch, unwell))
+		s.publish(batch, err)
+		if len(e.changes) > 0 {
+			s.applier.put(e) // now: it forgets the ends that are visible
+		}
 	default:
-		batch[0].err = s.flush()
+		if batch[0].err = cmp.Or(unwell, s.drain()); batch[0].err == nil {
+			batch[0].err = s.maintain(batch[0])
+		}
 	}
 	for _, o := range batch {
 		close(o.done)
 	}
 }
 
-// write makes ops durable, all or none.
-func (s *Store) write(ops []*op) error {
-	if len(ops) == 0 {
-		return nil
+// maintain does what only the committer may do, while Badger has all changes.
+func (s *Store) maintain(o *op) error {
+	if o.kind == opRotate {
+		return s.rotate()
 	}
-	txn := s.db.NewTransaction(true)
-	defer txn.Discard()
+	return s.flush()
+}
+
+// write makes ops durable, all or none, and returns them for the applier.
+func (s *Store) write(ops []*op) (e entered, err error) {
+	if len(ops) == 0 {
+		return e, nil
+	}
+	s.turn()
+	w, stored := s.collected(ops)
+	if err := s.journal.append(s.changes+1, w.changes); err != nil {
+		s.distrust(ops, err)
+		return e, err
+	}
+	s.written(ops, stored)
+	e = entered{number: s.changes, changes: w.changes, size: sizeOf(w.changes)}
 	for _, o := range ops {
-		if err := o.put(txn); err != nil {
-			return err
+		if o.kind == opFinish || o.kind == opRetry {
+			e.ended = append(e.ended, o.id)
 		}
 	}
-	if err := s.putChanges(txn, s.changes+1); err != nil {
-		return err
+	return e, nil
+}
+
+// turn begins another lap of the journal once Badger has all that is in it. If it
+// cannot have that now, the journal grows for a while (maxBacklog).
+func (s *Store) turn() {
+	if s.journal.end >= journalLap && s.drain() == nil {
+		s.journal.end = 0
 	}
-	err := txn.Commit()
-	if err == nil && s.badgerLog.syncFailed.Swap(false) {
-		err = errors.New("the disk would not sync")
+}
+
+// collected is what the next change is made of.
+func (s *Store) collected(ops []*op) (w writer, stored int64) {
+	for _, o := range ops {
+		o.put(&w)
 	}
-	if err != nil {
-		s.distrust(ops, err)
-		return err
-	}
+	stored = max(s.stored.Load()+delta(ops, opCreate)+delta(ops, opExpire), 0)
+	w.putChanges(s.changes + 1)
+	w.putCount(s.changes+1, stored, s.now())
+	return w, stored
+}
+
+// written takes note of a change that is durable.
+func (s *Store) written(ops []*op, stored int64) {
 	s.changes++
-	if err := s.tally.write(tally{changes: s.changes, suspect: s.suspect.Load()}); err != nil {
+	s.stored.Store(stored)
+	s.meter.wrote(ops)
+	s.noteExpiry(ops)
+	if err := s.tally.write(tally{changes: s.changes, suspect: s.doubt}); err != nil {
 		s.log.Warn().Err(err).Msgf("task store: %s cannot be written and lags behind", tallyFile)
 	}
-	return nil
 }

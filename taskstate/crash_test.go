@@ -3,6 +3,7 @@ package taskstate
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -28,8 +29,7 @@ func childWrite(dir string) {
 		os.Exit(1)
 	}
 	s.gcAfter = 256 << 10
-	s.committer.Go(s.commitLoop)
-	s.sweeper.Go(s.sweepLoop)
+	s.start()
 	for range 8 {
 		go writeTasks(s)
 	}
@@ -41,7 +41,7 @@ func writeTasks(s *Store) {
 	ctx := context.Background()
 	for {
 		short, err1 := s.Create(ctx, Task{TTL: 1, Request: []byte("soon gone")})
-		_, err2 := s.Finish(ctx, short.ID, Outcome{Status: Completed, Payload: outcomeFor(newID(""))})
+		_, err2 := s.Finish(ctx, short.ID, Outcome{Status: Completed, Payload: outcomeFor(rand.Text())})
 		task, err3 := s.Create(ctx, Task{TTL: time.Hour, Request: []byte("request")})
 		fmt.Println("created", task.ID)
 		err4 := s.MarkDispatched(ctx, task.ID)

@@ -44,6 +44,7 @@ func twoTasks(t *testing.T) (dir, hurt, sound string) {
 	sound = create(t, s, Task{Owner: "SOUND"}).ID
 	for _, id := range []string{sound, hurt} {
 		complete(t, s, id, append([]byte("BEGIN"+id), make([]byte, 20<<10)...))
+		settle(t, s)
 	}
 	shut(t, s)
 	return dir, hurt, sound
@@ -111,8 +112,17 @@ func TestLostHeaderIsDamageAndNotAnUnknownTask(t *testing.T) {
 	}
 }
 
+// settle waits until Badger has all that was stored.
+func settle(t testing.TB, s *Store) {
+	t.Helper()
+	if err := s.drain(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func remove(t *testing.T, s *Store, key []byte) {
 	t.Helper()
+	settle(t, s)
 	if err := s.db.Update(func(txn *badger.Txn) error { return txn.Delete(key) }); err != nil {
 		t.Fatal(err)
 	}
@@ -139,6 +149,7 @@ func TestDamagedIndexEntryIsDroppedAndDeletesNoTask(t *testing.T) {
 	s := open(t, t.TempDir(), &Options{SweepEvery: time.Hour})
 	id := create(t, s, Task{}).ID
 	complete(t, s, id, []byte("x"))
+	settle(t, s)
 	key := expiryKey(time.Unix(1, 0), id) // of a time long past, with the value of another key
 	err := s.db.Update(func(txn *badger.Txn) error { return txn.Set(key, seal([]byte("x/"), expiryEntry(Task{ID: id}, 1))) })
 	if err != nil {
@@ -146,8 +157,8 @@ func TestDamagedIndexEntryIsDroppedAndDeletesNoTask(t *testing.T) {
 	}
 	s.sweep()
 	get(t, s, id)
-	if n := countKeys(t, s); n != 7 {
-		t.Errorf("%d keys, want 7", n)
+	if n := countKeys(t, s); n != 4 {
+		t.Errorf("%d keys, want 4", n)
 	}
 }
 

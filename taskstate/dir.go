@@ -56,6 +56,25 @@ func closeToOthers(dir string) error {
 	return nil
 }
 
+// closeFiles withdraws the rights of others from the files of the store, which
+// Badger makes with whatever the umask leaves. Nobody else gets into the directory
+// as it is; this is for copies that keep the modes, and for a directory that
+// somebody opens. Changing the umask would change it for the whole process.
+func (s *Store) closeFiles() {
+	names, err := storeFiles(s.dir)
+	for _, name := range append(names, "LOCK") { // where there is one
+		path := filepath.Join(s.dir, name)
+		info, statErr := os.Stat(path)
+		if statErr != nil || !openToOthers(info) {
+			continue // deleted meanwhile, or as it should be
+		}
+		err = errors.Join(err, os.Chmod(path, info.Mode().Perm()&^0o077))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.log.Warn().Err(err).Msg("task store: a file may be open to other users, were it not for its directory")
+	}
+}
+
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil

@@ -4,12 +4,19 @@ package taskstate
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
+
+func init() { parts["umask"] = childUmask }
 
 func TestDirectoryIsClosedToOthers(t *testing.T) {
 	for name, prepare := range map[string]func(dir string) error{
@@ -88,5 +95,64 @@ func TestEmptyStoreTakesHardlyAnyDisk(t *testing.T) {
 	}
 	if total > 50<<20 {
 		t.Errorf("%d MB", total>>20)
+	}
+}
+
+// childUmask makes files of every kind under a umask that leaves all rights.
+func childUmask(dir string) {
+	syscall.Umask(0)
+	s, err := Open(context.Background(), dir, &Options{SweepEvery: time.Hour})
+	var task Task
+	if err == nil {
+		task, err = s.Create(context.Background(), Task{TTL: time.Hour, Request: make([]byte, 2*valueThreshold)})
+	}
+	if err == nil {
+		_, err = s.Spill(task.ID, []byte("x"))
+	}
+	if err == nil {
+		err = errors.Join(s.submit(newOp(opFlush, "")), s.submit(newOp(opRotate, ""))) // makes tables, and another log
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "child:", err)
+		os.Exit(1)
+	}
+	s.closeFiles() // as every sweep does
+	fmt.Println("done")
+	io.Copy(io.Discard, os.Stdin)
+	s.Close()
+	os.Exit(0)
+}
+
+func TestNoFileIsOpenToOthersWhateverTheUmask(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	c := startChild(t, "umask", dir)
+	if c.lines.Scan(); c.lines.Text() != "done" {
+		t.Fatal(c.lines.Text())
+	}
+	checkModes(t, dir, 6) // while it is open
+	c.stdin.Close()
+	c.cmd.Wait()
+	checkModes(t, dir, 6)
+}
+
+// checkModes wants at least a number of files, all of them closed to others.
+func checkModes(t *testing.T, dir string, atLeast int) {
+	t.Helper()
+	n := 0
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		if n++; openToOthers(info) {
+			t.Errorf("%s has mode %v", path, info.Mode())
+		}
+		return nil
+	})
+	if err != nil || n < atLeast {
+		t.Errorf("%d files, %v", n, err)
 	}
 }

@@ -14,9 +14,23 @@
 //
 // Every change of state is an op. One goroutine, the committer (commit.go),
 // takes all ops that wait, decides each against the state as it stands (so that
-// of two ends only the first is accepted), writes those accepted in a single
-// Badger transaction with a single fsync, and only then makes them visible and
-// answers the callers. The lifecycle itself is one table in task.go.
+// of two ends only the first is accepted), writes those accepted to the journal
+// (journal.go) with a single sync, and only then makes them visible and answers
+// the callers. The lifecycle itself is one table in task.go. A second goroutine,
+// the applier (apply.go), gives Badger what is in the journal, a fraction of a
+// second later and many changes in one transaction; until then ends are served
+// from memory, and drain waits for it where Badger is read for something else. After
+// a crash replay.go takes from the journal what Badger lacks.
+//
+// # Limits and time
+//
+// A store can be bounded in tasks and in bytes (limit.go). It is then full and says
+// so; nothing is given up before its retention is over. Retention is wall time,
+// since hosts are told when it ends: by it tasks are served and stamped. What is
+// deleted cannot be brought back, so that deletion does not follow a clock that
+// was set forward before ten minutes have passed (clock.go); and when one was set
+// back, ends that it had dated ahead are kept for their ttl from then on. Across a
+// restart a clock that is ahead is believed. A task that runs never expires.
 //
 // # How a change is heard of
 //
@@ -26,15 +40,21 @@
 //
 // # What lies on disk
 //
-// Everything is in one Badger directory; Badger is used nowhere else. Each
+// Everything is in one directory, of Badger, which is used nowhere else. Each
 // value is sealed with a length and a checksum that covers its key (record.go),
-// because Badger may hand out wrong bytes without an error. Beside it lies the
-// file TALLY (tally.go), by which missing changes are noticed.
+// because Badger may hand out wrong bytes without an error. Beside its files lie
+// JOURNAL, empty once the store was closed in order, TALLY (tally.go), by which
+// missing changes are noticed, and the directory spilled (spill.go). All are
+// closed to other users. A former version of this program does not know the
+// journal; if there is anything in it, the tally tells that version that changes
+// are missing. The tables are verified whole when the store is opened (verify.go).
 //
 //	m/format          version of this layout
 //	m/unlisted        the list l/ is still to be made (upgrade.go)
 //	m/changes         how many transactions there have been (trust.go)
+//	m/stored          how many tasks there are (usage.go)
 //	m/secret          32 random bytes, made with the store (Secret)
+//	m/tagged          all ids have tags by the secret with this hash (id.go)
 //	t/ID              the header: everything about a task but its payloads
 //	q/ID              the request, until the task is dispatched
 //	o/ID              the outcome, once the task is finished

@@ -16,6 +16,9 @@ var (
 	ErrDispatched = errors.New("the task has already been dispatched")
 	// ErrNoSpace: the disk is too full to write safely. Nothing was stored.
 	ErrNoSpace = errors.New("not enough free disk space")
+	// ErrFull: one of the store's own limits is reached; the error is a
+	// *LimitError. Nothing was stored.
+	ErrFull = errors.New("the task store is full")
 	// ErrTooLarge: a request, outcome or inputs above MaxPayload, or another
 	// field above 64 KiB. Nothing was stored.
 	ErrTooLarge = errors.New("too large to store")
@@ -57,3 +60,27 @@ func (e *DamagedError) Error() string {
 	return fmt.Sprintf("task %s is damaged in store %s: %s; what it held is lost: check the disk, and repeat the call only if running it twice does no harm",
 		e.ID, e.Dir, e.Why)
 }
+
+// LimitError says which limit of the store is reached. It is ErrFull.
+type LimitError struct {
+	Limit string // "stored" (MaxTasks) or "store_bytes" (MaxBytes)
+	Value int64  // of the limit: tasks or bytes
+	Used  int64  // how much of it is in use
+}
+
+func (e *LimitError) Error() string {
+	if e.Limit == limitStored {
+		return fmt.Sprintf("%v: it holds %d tasks, and the limit (%s) is %d: it has room again when finished tasks outlive their ttl; a smaller ttl or a higher limit helps for good",
+			ErrFull, e.Used, e.Limit, e.Value)
+	}
+	return fmt.Sprintf("%v: it uses %d bytes of disk, and the limit (%s) is %d, an eighth of it for results only: it has room again when finished tasks outlive their ttl; a smaller ttl or a higher limit helps for good",
+		ErrFull, e.Used, e.Limit, e.Value)
+}
+
+// Is makes every LimitError ErrFull.
+func (e *LimitError) Is(target error) bool { return target == ErrFull }
+
+const (
+	limitStored = "stored"
+	limitBytes  = "store_bytes"
+)

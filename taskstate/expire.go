@@ -38,6 +38,9 @@ func (s *Store) sweepLoop() {
 	defer tick.Stop()
 	for {
 		s.sweep()
+		s.redateAll()
+		s.sweepSpilled()
+		s.closeFiles()
 		s.collect()
 		select {
 		case <-s.stop:
@@ -51,16 +54,12 @@ func (s *Store) sweepLoop() {
 // a second early and leaves no trace of what it deleted.
 func (s *Store) sweep() {
 	for !s.stopping() {
-		gone, err := s.expired(time.Now(), sweepChunk)
-		if err == nil && len(gone) > 0 {
-			o := newOp(opExpire, "")
-			o.gone = gone
-			err = s.submit(o)
-		}
+		o := newOp(opExpire, "")
+		err := s.submit(o)
 		if err != nil && !s.stopping() {
 			s.log.Warn().Err(err).Msg("task store: expired tasks are not deleted")
 		}
-		if err != nil || len(gone) < sweepChunk {
+		if err != nil || len(o.gone) < sweepChunk {
 			return
 		}
 	}
@@ -75,12 +74,13 @@ func (s *Store) stopping() bool {
 	}
 }
 
-// expired returns up to limit entries of the index, oldest first.
-func (s *Store) expired(now time.Time, limit int) (gone []expiredTask, err error) {
+// expired returns up to limit entries of the index, oldest first, and the time
+// before which nothing else expires: zero if that is not known.
+func (s *Store) expired(now time.Time, limit int) (gone []expiredTask, next time.Time, err error) {
 	s.reading.RLock()
 	defer s.reading.RUnlock()
 	if s.down != nil {
-		return nil, s.down
+		return nil, time.Time{}, s.down
 	}
 	err = s.view(func(txn *badger.Txn) error {
 		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte(expiryPrefix)})
@@ -88,13 +88,17 @@ func (s *Store) expired(now time.Time, limit int) (gone []expiredTask, err error
 		for it.Rewind(); it.Valid() && len(gone) < limit; it.Next() {
 			x, at := s.indexEntry(it.Item())
 			if at.After(now) {
+				next = at
 				return nil
 			}
 			gone = append(gone, x)
 		}
+		if !it.Valid() {
+			next = now.Add(maxTTL)
+		}
 		return nil
 	})
-	return gone, err
+	return gone, next, err
 }
 
 // indexEntry reads one entry of the index. A damaged one is due at once.

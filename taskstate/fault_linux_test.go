@@ -49,6 +49,32 @@ func TestDiskThatFailsCostsNoTaskAndHealsByItself(t *testing.T) {
 	}
 }
 
+// What was acknowledged is in the journal; Badger must get it all the same.
+func TestDiskThatFailsAfterAChangeWasAcknowledgedLosesItNot(t *testing.T) {
+	dir := t.TempDir()
+	tell, c := obeyDisturbed(t, dir)
+	early, ended := tell("create early"), tell("create ended")
+	expect(t, tell, "finish "+ended, "ok")
+	tell("disk fails")
+	tell("list") // makes Badger try
+	expect(t, tell, "get "+ended, "completed \"result")
+	tell("disk works")
+	later := tell("create later")
+	for deadline := time.Now().Add(30 * time.Second); strings.HasPrefix(later, "error"); later = tell("create later") {
+		if time.Now().After(deadline) {
+			t.Fatalf("not healed: %s", later)
+		}
+	}
+	expect(t, tell, "list", "3")
+	c.cmd.Process.Kill()
+	c.cmd.Wait()
+	s := open(t, dir, nil)
+	if s.Loss() != nil || string(get(t, s, ended).Outcome) != "result of "+ended || string(get(t, s, early).Request) != "early" {
+		t.Errorf("%v, %+v, %+v", s.Loss(), get(t, s, ended), get(t, s, early))
+	}
+	get(t, s, later)
+}
+
 // What failed to be stored may be on disk, and the caller may have sent it.
 func TestAfterAFailedWriteNothingIsSentAgain(t *testing.T) {
 	dir := t.TempDir()

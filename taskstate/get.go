@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/dgraph-io/badger/v4"
 )
@@ -14,13 +13,20 @@ import (
 // with its outcome from disk. An unknown or expired one is ErrNotFound; one that
 // cannot be read any more is *DamagedError.
 func (s *Store) Get(id string) (Task, error) {
-	if !wellFormed(id) {
-		return Task{}, ErrNotFound
-	}
 	if t, found, err := s.getLive(id); found || err != nil {
 		return t, err
 	}
-	return s.getStored(id, readEnded)
+	if !s.issued(id) {
+		return Task{}, ErrNotFound
+	}
+	return s.getStored(id, s.readEnded)
+}
+
+// InMemory reports whether [Store.Get] need not read from disk, where it may have to
+// wait for what is being written.
+func (s *Store) InMemory(id string) bool {
+	_, found, err := s.getLive(id)
+	return found || err != nil
 }
 
 func (s *Store) getLive(id string) (Task, bool, error) {
@@ -38,7 +44,7 @@ func (s *Store) findLive(id string) (Task, bool, error) {
 	if !ok {
 		return Task{}, false, nil
 	}
-	if e.task.expired(time.Now()) {
+	if e.task.expired(s.now()) {
 		return Task{}, false, ErrNotFound
 	}
 	return e.task, true, nil
@@ -81,9 +87,6 @@ func readTask(txn *badger.Txn, id string) (Task, error) {
 		return Task{}, err
 	}
 	t := h.task
-	if t.expired(time.Now()) {
-		return Task{}, ErrNotFound
-	}
 	if t.Request, err = readPayload(txn, requestKey(id), h.request); err != nil {
 		return Task{}, fmt.Errorf("request: %w", err)
 	}
@@ -94,8 +97,11 @@ func readTask(txn *badger.Txn, id string) (Task, error) {
 }
 
 // readEnded reads a task that is not in memory. One that runs always is.
-func readEnded(txn *badger.Txn, id string) (Task, error) {
+func (s *Store) readEnded(txn *badger.Txn, id string) (Task, error) {
 	t, err := readTask(txn, id)
+	if t.expired(s.now()) {
+		return Task{}, ErrNotFound
+	}
 	if err == nil && !t.Status.Terminal() {
 		err = errors.New("it has not ended, but is missing among those that run")
 	}

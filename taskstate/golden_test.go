@@ -36,7 +36,7 @@ var goldenSecrets = map[string]string{
 }
 
 // unpack gives a store of testdata back its files, holes included.
-func unpack(t *testing.T, path string) (dir string) {
+func unpack(t testing.TB, path string) (dir string) {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {

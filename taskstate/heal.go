@@ -13,11 +13,11 @@ import (
 // but a change that waits for the disk starts one.
 const defaultHealEvery = 5 * time.Second
 
-// distrust is called after a write that failed. Badger cannot be used any more: it
-// may or may not have written what it reported as failed, would write on behind a
-// hole in its log, and ends the process at the next change of its memtable. Until
-// heal succeeds nothing is written. The tally tells the next process, should this
-// one end before.
+// distrust is called after a write that failed. What it reported as failed may be
+// on disk, in the journal or in Badger, which cannot be used any more then: it
+// would write on behind a hole in its log, and end the process at the next change
+// of its memtable. Until heal succeeds nothing is written. The tally tells the next
+// process, should this one end before.
 func (s *Store) distrust(batch []*op, err error) {
 	s.log.Error().Err(err).Str("dir", s.dir).Msg("task store: the disk failed: no new tasks are stored, and ends are kept in memory, until it works again")
 	for _, o := range batch {
@@ -25,7 +25,7 @@ func (s *Store) distrust(batch []*op, err error) {
 			s.revoked = append(s.revoked, o.task)
 		}
 	}
-	s.why, s.healed = err, time.Now()
+	s.why, s.healed, s.doubt = err, time.Now(), true
 	s.suspect.Store(true)
 	if err := s.tally.write(tally{changes: s.changes, suspect: true}); err != nil {
 		s.log.Error().Err(err).Msgf("task store: nor can %s be written", tallyFile)
@@ -38,20 +38,27 @@ func (s *Store) heal() error {
 	if !s.suspect.Load() {
 		return nil
 	}
+	if s.why == nil { // the applier's write failed; all of it is in the journal
+		s.why, s.healed = s.applier.failure(), time.Now()
+	}
 	if !s.healNow() {
 		return s.broken()
 	}
+	s.applier.park()
 	err := s.reopen()
-	if err == nil {
-		err = s.restate()
+	for _, step := range []func() error{s.applyParked, s.restate, s.journal.clear} {
+		if err == nil {
+			err = step()
+		}
 	}
 	s.healed = time.Now()
 	if err != nil {
 		s.why = err
 		return s.broken()
 	}
-	s.revoked, s.why = nil, nil
+	s.revoked, s.why, s.doubt = nil, nil, false
 	s.suspect.Store(false)
+	s.applier.unpark()
 	s.log.Info().Str("dir", s.dir).Msg("task store: the disk works again")
 	return s.tally.write(tally{changes: s.changes})
 }
@@ -105,11 +112,17 @@ func probe(dir string) error {
 
 // restate writes all running tasks, and deletes those that were never handed out.
 func (s *Store) restate() error {
-	for ops := s.restated(); len(ops) > 0; {
+	ops := s.restated()
+	if len(ops) > 0 {
+		s.changes++ // past an entry of the journal that has failed, and may be there
+	}
+	for len(ops) > 0 {
 		n := batchLen(ops)
-		if err := s.write(ops[:n]); err != nil {
+		w, stored := s.collected(ops[:n])
+		if err := s.transact(&w); err != nil {
 			return err
 		}
+		s.written(ops[:n], stored)
 		ops = ops[n:]
 	}
 	return nil

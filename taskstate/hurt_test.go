@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // seen is what a store says of a task.
@@ -35,8 +37,11 @@ type viewed struct {
 }
 
 // childFill makes one task of each kind and names them; then it is killed, or
-// told to close the store.
-func childFill(dir string) {
+// told to close the store. Badger has all of them by then, but of childFresh's.
+func childFill(dir string)  { fillStore(dir, (*Store).drain) }
+func childFresh(dir string) { fillStore(dir, func(*Store) error { return nil }) }
+
+func fillStore(dir string, after func(*Store) error) {
 	s, err := Open(context.Background(), dir, &Options{SweepEvery: time.Hour})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "child:", err)
@@ -50,6 +55,9 @@ func childFill(dir string) {
 		}
 		if err == nil && i%4 > 1 {
 			_, err = s.Finish(ctx, task.ID, Outcome{Status: Failed, Payload: bytes.Repeat([]byte{byte(i)}, 20+i%3*5000)})
+		}
+		if err == nil {
+			err = after(s)
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "child:", err)
@@ -113,10 +121,12 @@ func viewStore(t *testing.T, dir string, ids []string) viewed {
 }
 
 // filled is a store that was closed, or whose process was killed.
-func filled(t *testing.T, kill bool) (dir string, ids []string) {
+func filled(t *testing.T, kill bool) (dir string, ids []string) { return filledBy(t, "fill", kill) }
+
+func filledBy(t *testing.T, part string, kill bool) (dir string, ids []string) {
 	t.Helper()
 	dir = t.TempDir()
-	c := startChild(t, "fill", dir)
+	c := startChild(t, part, dir)
 	for c.lines.Scan() && c.lines.Text() != "done" {
 		ids = append(ids, c.lines.Text())
 	}
@@ -199,14 +209,17 @@ func writeAt(path string, b []byte, at int64) error {
 // says is wrong.
 func TestNoDamageToAFileGoesUnnoticed(t *testing.T) {
 	const cases = 12 // of each kind; 250 take some five minutes
-	for _, kill := range []bool{false, true} {
-		whole, ids := filled(t, kill)
+	for _, how := range []struct {
+		part string
+		kill bool
+	}{{"fill", false}, {"fill", true}, {"fresh", true}} {
+		whole, ids := filledBy(t, how.part, how.kill)
 		want := viewStore(t, copyStore(t, whole), ids)
 		if want.Refused || want.Loss || len(want.Unsent) != 3 {
 			t.Fatalf("undamaged: %+v", want)
 		}
 		for seed := range uint64(cases) {
-			t.Run(fmt.Sprintf("killed=%t/%d", kill, seed), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s/killed=%t/%d", how.part, how.kill, seed), func(t *testing.T) {
 				dir := copyStore(t, whole)
 				how := hurtFile(t, dir, rand.New(rand.NewPCG(seed, 1)))
 				got := viewStore(t, dir, ids)
@@ -244,7 +257,7 @@ func judge(dir string, want, got viewed) (faults []string) {
 func TestLostEndOfALogIsSaidOnceAndNothingOfItIsSent(t *testing.T) {
 	dir, ids := filled(t, true)
 	logs, _ := filepath.Glob(filepath.Join(dir, "*.mem"))
-	if err := os.Truncate(logs[0], 4000); err != nil {
+	if err := errors.Join(os.Truncate(logs[0], 4000), os.Remove(filepath.Join(dir, journalFile))); err != nil {
 		t.Fatal(err)
 	}
 	s := open(t, dir, nil)
@@ -265,6 +278,18 @@ func TestLostEndOfALogIsSaidOnceAndNothingOfItIsSent(t *testing.T) {
 		if s = open(t, dir, nil); s.Loss() != nil {
 			t.Errorf("said again: %v", s.Loss())
 		}
+	}
+}
+
+func TestLostEndOfALogIsMadeGoodFromTheJournal(t *testing.T) {
+	dir, ids := filled(t, true)
+	want := viewStore(t, copyStore(t, dir), ids)
+	logs, _ := filepath.Glob(filepath.Join(dir, "*.mem"))
+	if err := os.Truncate(logs[0], 4000); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, viewStore(t, dir, ids)); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -1,23 +1,47 @@
 package taskstate
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
 	"fmt"
 	"strings"
 )
 
-// idLen is the length of the text that crypto/rand.Text gives: 26 letters and
-// digits of base32, 130 bits.
-const idLen = 26
+// An id is 26 letters and digits of base32: 80 bits at random, and a tag of 50 that
+// only this store can make of them.
+const (
+	idLen  = 26
+	tagLen = 10
+)
 
 // newID returns an identifier that cannot be guessed (Tasks extension,
 // Security: ids are the only thing between one caller and another's task),
 // behind the name of the node that gave it, if it has one.
-func newID(node string) string {
-	if node == "" {
-		return rand.Text()
+func (s *Store) newID() string {
+	id := rand.Text()[:idLen-tagLen]
+	if node := s.opts.Node; node != "" {
+		id = node + "-" + id
 	}
-	return node + "-" + rand.Text()
+	return id + s.tag(id)
+}
+
+func (s *Store) tag(id string) string {
+	mac := hmac.New(sha256.New, s.secret)
+	mac.Write([]byte("id of a task: " + id))
+	return base32.StdEncoding.EncodeToString(mac.Sum(nil))[:tagLen]
+}
+
+// issued is false for what this store has never given. The database looks for a key
+// byte by byte, and the time that takes tells how much of it is right: so only those
+// are looked for. A store that an earlier version made has ids without tags.
+func (s *Store) issued(id string) bool {
+	if !wellFormed(id) {
+		return false
+	}
+	head, tag := id[:len(id)-tagLen], id[len(id)-tagLen:]
+	return !s.tagged || hmac.Equal([]byte(tag), []byte(s.tag(head)))
 }
 
 // maxNode is the longest name of a node.

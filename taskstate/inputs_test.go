@@ -2,6 +2,7 @@ package taskstate
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
@@ -109,7 +110,7 @@ func TestQuestionsThatCannotBeAskedChangeNothing(t *testing.T) {
 	}
 	check("ended task", s.SetInputs(t.Context(), ended, []byte("{}")), ErrFinished)
 	check("ended task, nil", s.SetInputs(t.Context(), ended, nil), ErrFinished)
-	check("unknown task", s.SetInputs(t.Context(), newID(""), []byte("{}")), ErrNotFound)
+	check("unknown task", s.SetInputs(t.Context(), rand.Text(), []byte("{}")), ErrNotFound)
 	check("no id", s.SetInputs(t.Context(), "../x", []byte("{}")), ErrNotFound)
 	check("too large", s.SetInputs(t.Context(), task.ID, make([]byte, MaxPayload+1)), ErrTooLarge)
 	check("ended context", s.SetInputs(gone, task.ID, []byte("{}")), context.Canceled)

@@ -17,8 +17,10 @@ const (
 var (
 	formatKey   = []byte("m/format")
 	secretKey   = []byte("m/secret")
+	taggedKey   = []byte("m/tagged")
 	unlistedKey = []byte("m/unlisted")
 	changesKey  = []byte("m/changes")
+	storedKey   = []byte("m/stored")
 )
 
 func headerKey(id string) []byte  { return []byte(headerPrefix + id) }

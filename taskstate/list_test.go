@@ -144,8 +144,8 @@ func TestExpiredTasksAreInNoList(t *testing.T) {
 				t.Errorf("after %v: %+v", after, got)
 			}
 		}
-		if n := countKeys(t, s); n != 6 { // format, secret, changes, and header, both lists of the one that runs
-			t.Errorf("%d keys, want 6", n)
+		if n := countKeys(t, s); n != 3 { // header and both lists of the one that runs
+			t.Errorf("%d keys, want 3", n)
 		}
 		shut(t, s)
 	})

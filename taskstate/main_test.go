@@ -15,7 +15,7 @@ const childEnv = "TASKSTATE_TEST_CHILD"
 
 // parts are what this binary can play, on a directory.
 var parts = map[string]func(dir string){
-	"hold": childHold, "write": childWrite, "fill": childFill, "view": childView,
+	"hold": childHold, "write": childWrite, "fill": childFill, "fresh": childFresh, "view": childView,
 }
 
 func TestMain(m *testing.M) {

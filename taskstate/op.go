@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/dgraph-io/badger/v4"
 )
 
 type opKind int
@@ -21,7 +19,9 @@ const (
 	opTouch   // writes what Touch changed in memory
 	opRetry   // writes an end that the disk refused before
 	opExpire  // deletes what is no longer kept
+	opRedate  // moves entries in the index of expiry
 	opFlush   // makes Badger flush; a batch of its own
+	opRotate  // makes Badger begin another file of the value log; a batch of its own
 )
 
 // errMoot: an op of our own that has nothing left to do.
@@ -33,9 +33,14 @@ type op struct {
 	id      string
 	task    Task // opCreate: what to store; else set by stage: the task after the change
 	outcome Outcome
-	inputs  []byte // opInput: nil if no question is open any more
-	remote  []byte // opRemote
-	gone    []expiredTask
+	inputs  []byte        // opInput: nil if no question is open any more
+	remote  []byte        // opRemote
+	due     time.Time     // opFinish, opRetry: set by stage: when the end may be deleted
+	until   time.Time     // opExpire: what expires up to then, at least up to now
+	gone    []expiredTask // opExpire: set by the committer
+	from    []byte        // opRedate: where in the index to begin
+	moved   []redated     // opRedate: set by the committer, with next
+	next    []byte
 	dropped int64 // set by stage: length of the request that the change drops
 
 	refused bool // the condition did not hold; err says which
@@ -54,6 +59,9 @@ func (o *op) size() int64 {
 	return headerAndIndex + int64(len(t.Request)+len(t.Outcome)+len(t.Progress)+len(t.StatusMessage)+len(t.Remote)+len(o.remote)+len(o.outcome.Payload))
 }
 
+// alone reports whether the op is no transaction.
+func (o *op) alone() bool { return o.kind == opFlush || o.kind == opRotate }
+
 // stage decides the op against cur, the task as it stands before it (ops
 // earlier in the batch included), and sets what is to be written.
 func (o *op) stage(cur Task, unsaved bool, now time.Time) error {
@@ -69,6 +77,7 @@ func (o *op) stage(cur Task, unsaved bool, now time.Time) error {
 	}
 	o.dropped = payloadLen(cur.Request)
 	o.task = o.apply(cur, now)
+	o.due = dueAt(o.task, now)
 	return nil
 }
 
@@ -102,10 +111,9 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// put writes the op into txn.
-func (o *op) put(txn *badger.Txn) error {
-	w := writer{txn: txn}
-	if o.kind != opExpire && o.kind != opRevoke {
+// put adds what the op changes to w.
+func (o *op) put(w *writer) {
+	if o.kind != opExpire && o.kind != opRevoke && o.kind != opRedate {
 		w.set(headerKey(o.id), headerOf(o.task).encode())
 	}
 	switch o.kind {
@@ -117,7 +125,7 @@ func (o *op) put(txn *badger.Txn) error {
 		w.delete(requestKey(o.id))
 	case opFinish, opRetry:
 		w.setPayload(outcomeKey(o.id), o.task.Outcome)
-		w.set(expiryKey(o.task.expiry(), o.id), expiryEntry(o.task, payloadLen(o.task.Outcome)))
+		w.set(expiryKey(o.due, o.id), expiryEntry(o.task, payloadLen(o.task.Outcome)))
 		w.delete(runningKey(o.id))
 		w.delete(requestKey(o.id))
 	case opRevoke:
@@ -126,33 +134,13 @@ func (o *op) put(txn *badger.Txn) error {
 		}
 	case opExpire:
 		for _, g := range o.gone {
-			g.delete(&w)
+			g.delete(w)
 		}
-	}
-	return w.err
-}
-
-// writer collects the first error of a series of writes.
-type writer struct {
-	txn *badger.Txn
-	err error
-}
-
-func (w *writer) set(key, body []byte) {
-	if w.err == nil {
-		w.err = w.txn.Set(key, seal(key, body))
-	}
-}
-
-func (w *writer) setPayload(key, body []byte) {
-	if body != nil {
-		w.set(key, body)
-	}
-}
-
-func (w *writer) delete(key []byte) {
-	if w.err == nil {
-		w.err = w.txn.Delete(key)
+	case opRedate:
+		for _, m := range o.moved {
+			w.delete(m.old)
+			w.set(m.new, m.body)
+		}
 	}
 }
 

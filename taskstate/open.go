@@ -33,13 +33,25 @@ func openStore(ctx context.Context, dir string, o Options) (*Store, error) {
 	if s.db, err = openBadger(ctx, dir, s.badgerLog, o.LockWait); err != nil {
 		return nil, err
 	}
-	for _, step := range []func() error{s.checkFormat, s.checkTrust, s.reindex, s.loadSecret, s.load, s.settle} {
+	for _, step := range []func() error{s.checkFormat, s.replay, s.checkTrust, s.reindex, s.loadCount, s.loadSecret, s.load, s.settle} {
 		if err := step(); err != nil {
-			return nil, errors.Join(s.damaged(err), s.shutBadger())
+			return nil, errors.Join(s.damaged(err), s.shutBadger(), s.abandon())
 		}
 	}
 	s.dead.Store(oldValueLogs(dir))
+	s.closeFiles()
 	return s, nil
+}
+
+// abandon closes the files of a store that is not opened.
+func (s *Store) abandon() (err error) {
+	if s.journal != nil {
+		err = s.journal.close()
+	}
+	if s.tally != nil {
+		err = errors.Join(err, s.tally.close())
+	}
+	return err
 }
 
 // checkBeforeOpen refuses what Badger would not survive: a full disk (the system
@@ -107,6 +119,7 @@ func (s *Store) createFormat() error {
 		if t, _, err := readTally(s.dir); err == nil && t.changes > 0 {
 			return &DamagedError{Dir: s.dir, Why: fmt.Sprintf("its database is empty after %d changes%s", t.changes, s.suspects())}
 		}
+		s.fresh = true
 		return txn.Set(formatKey, seal(formatKey, []byte(formatVersion)))
 	})
 }

@@ -2,6 +2,7 @@ package taskstate
 
 import (
 	"errors"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 )
@@ -75,25 +76,25 @@ func (s *Store) index(tasks []header) error {
 		return noSpace(s.dir, free, need)
 	}
 	return s.db.Update(func(txn *badger.Txn) error {
-		w := writer{txn: txn}
+		var w writer
 		for _, h := range tasks {
-			h.index(&w)
+			h.index(&w, s.now())
 			if s.loss != nil && !h.task.Dispatched && !h.task.Status.Terminal() {
 				h.task.Dispatched, h.request = true, -1
 				w.set(headerKey(h.task.ID), h.encode())
 				w.delete(requestKey(h.task.ID))
 			}
 		}
-		return w.err
+		return w.into(txn)
 	})
 }
 
 // index writes the entries of one task.
-func (h header) index(w *writer) {
+func (h header) index(w *writer, now time.Time) {
 	t := h.task
 	w.set(listKey(t.Owner, listPosition(t)), nil)
 	if t.Status.Terminal() {
-		w.set(expiryKey(t.expiry(), t.ID), expiryEntry(t, h.outcome))
+		w.set(expiryKey(dueAt(t, now), t.ID), expiryEntry(t, h.outcome))
 		w.delete(runningKey(t.ID))
 	} else {
 		w.set(runningKey(t.ID), nil)

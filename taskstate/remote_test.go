@@ -2,6 +2,7 @@ package taskstate
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"testing"
 )
@@ -50,7 +51,7 @@ func TestRemoteIsRefusedWhereItChangesNothing(t *testing.T) {
 		want   error
 	}{
 		{"ended", t.Context(), ended, []byte("x"), ErrFinished},
-		{"unknown", t.Context(), newID(""), []byte("x"), ErrNotFound},
+		{"unknown", t.Context(), rand.Text(), []byte("x"), ErrNotFound},
 		{"malformed", t.Context(), "../x", []byte("x"), ErrNotFound},
 		{"too large", t.Context(), running, make([]byte, maxText+1), ErrTooLarge},
 		{"context", over, running, []byte("x"), context.Canceled},

@@ -90,7 +90,7 @@ func storeFiles(dir string) (names []string, err error) {
 			names = append(names, e.Name())
 		}
 	}
-	for _, name := range []string{"DISCARD", "KEYREGISTRY", "REWRITE-KEYREGISTRY", "MANIFEST-REWRITE", repairFile, "PROBE", tallyFile, manifestFile} {
+	for _, name := range []string{"DISCARD", "KEYREGISTRY", "REWRITE-KEYREGISTRY", "MANIFEST-REWRITE", journalFile, spillDir, repairFile, "PROBE", tallyFile, manifestFile} {
 		if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == name }) {
 			names = append(names, name)
 		}

@@ -1,7 +1,9 @@
 package taskstate
 
 import (
+	"bytes"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"slices"
 
@@ -20,11 +22,14 @@ func (s *Store) Secret() []byte { return slices.Clone(s.secret) }
 // was made before there were secrets. A damaged one is replaced. That it no
 // longer vouches for what it signed is no reason to keep back the tasks.
 func (s *Store) loadSecret() error {
+	var tagged []byte
 	err := s.view(func(txn *badger.Txn) (err error) {
+		tagged, _ = read(txn, taggedKey)
 		s.secret, err = read(txn, secretKey)
 		return err
 	})
 	if err == nil && len(s.secret) == secretLen {
+		s.tagged = bytes.Equal(tagged, s.fingerprint())
 		return nil
 	}
 	if !errors.Is(err, badger.ErrKeyNotFound) {
@@ -37,7 +42,16 @@ func (s *Store) loadSecret() error {
 func (s *Store) createSecret() error {
 	s.secret = make([]byte, secretLen)
 	rand.Read(s.secret) // never fails
-	return s.db.Update(func(txn *badger.Txn) error {
-		return txn.Set(secretKey, seal(secretKey, s.secret))
-	})
+	var w writer
+	w.set(secretKey, s.secret)
+	if s.tagged = s.fresh; s.tagged {
+		w.set(taggedKey, s.fingerprint())
+	}
+	return s.db.Update(func(txn *badger.Txn) error { return w.into(txn) })
+}
+
+// fingerprint tells the secret by which ids were tagged from one made later.
+func (s *Store) fingerprint() []byte {
+	sum := sha256.Sum256(s.secret)
+	return sum[:8]
 }

@@ -37,12 +37,16 @@ func TestSecretThatIsMissingOrDamagedKeepsNoTaskBack(t *testing.T) {
 			dir := t.TempDir()
 			s := open(t, dir, nil)
 			id, old := create(t, s, Task{}).ID, s.Secret()
+			ended := create(t, s, Task{}).ID
+			complete(t, s, ended, []byte("{}"))
 			if err := s.db.Update(hurt); err != nil {
 				t.Fatal(err)
 			}
 			shut(t, s)
 			s = open(t, dir, nil)
 			get(t, s, id)
+			get(t, s, ended)
+			get(t, s, create(t, s, Task{}).ID)
 			made := s.Secret()
 			if len(made) != secretLen || bytes.Equal(made, old) || bytes.Equal(made, make([]byte, secretLen)) {
 				t.Errorf("%x after %x", made, old)

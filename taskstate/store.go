@@ -42,9 +42,22 @@ type Options struct {
 	// operating system.
 	FreeSpace func(dir string) (uint64, error)
 
+	// MaxTasks is how many tasks are stored at most, running and finished; 0 is no
+	// limit. Create refuses more with ErrFull: no task is given up for another
+	// before its retention is over.
+	MaxTasks int
+
+	// MaxBytes is how many bytes of disk the store may use; 0 is no limit. New
+	// tasks may use seven eighths of it and are then refused with ErrFull; results
+	// may use the rest (see Finish). It is kept as well as an engine allows that
+	// writes ahead and cleans up later: below 64 MiB it is a rough limit.
+	MaxBytes int64
+
 	// SweepEvery is how often expired tasks are deleted; 0 is one minute. No
 	// expired task is served in between.
 	SweepEvery time.Duration
+
+	wall func() time.Time // the clock; nil is that of the system
 }
 
 func (o *Options) withDefaults() Options {
@@ -54,6 +67,9 @@ func (o *Options) withDefaults() Options {
 	}
 	v.Reserve = cmp.Or(v.Reserve, defaultReserve)
 	v.SweepEvery = cmp.Or(v.SweepEvery, time.Minute)
+	if v.wall == nil {
+		v.wall = time.Now
+	}
 	if v.FreeSpace == nil {
 		v.FreeSpace = freeSpace
 	}
@@ -67,10 +83,19 @@ type Store struct {
 	log       zerolog.Logger
 	badgerLog *badgerLog
 	db        *badger.DB
+	stored    atomic.Int64 // tasks on disk; set by the committer alone
+	meter     meter
+	crowded   atomic.Bool  // something was refused by a limit since the last collection
+	setBack   atomic.Bool  // the clock was set back, and the sweeper has not seen to it
+	freed     atomic.Int64 // tasks deleted since the last collection
 	dead      atomic.Int64 // bytes of the value log that may be garbage
 	gcAfter   int64        // how many of them start a collection
 	healEvery time.Duration
+	opened    time.Time
 	secret    []byte       // set by Open
+	fresh     bool         // set by Open: it has just been made
+	ahead     uint64       // set by Open: the journal has got this far, and does not follow from what Badger has
+	tagged    bool         // set by Open: all ids have tags
 	logs      []string     // set by Open: the logs that Badger had to replay
 	loss      error        // set by Open, see Loss
 	tally     *tallyWriter // set by Open
@@ -81,10 +106,14 @@ type Store struct {
 	healed  time.Time   // the last attempt to heal
 	suspect atomic.Bool // a write failed; set and reset by the committer, read by all
 	why     error       // it failed
+	doubt   bool        // what failed may be on disk
 	lastTry bool        // to heal, while closing
+	clock   clock
+	nextDue time.Time // no stored task expires before; zero if that is not known
 
 	mu     sync.Mutex // guards what follows, and is never held across disk access
 	live   map[string]*entry
+	late   bool  // there may be something dirty or unsaved in live
 	queue  []*op // for the committer; bounded by the callers, each waits for its one op
 	closed bool
 	// watches holds, by task, those that still get something: none of a task
@@ -93,6 +122,9 @@ type Store struct {
 
 	wake      chan struct{} // capacity 1: there is something for the committer
 	stop      chan struct{} // closed to end the sweeper
+	applier   *applier
+	journal   *journal // of the committer alone; set by Open
+	applying  sync.WaitGroup
 	committer sync.WaitGroup
 	sweeper   sync.WaitGroup
 
@@ -100,6 +132,7 @@ type Store struct {
 	// database closes: Badger unmaps its files then.
 	reading   sync.RWMutex
 	down      error // why db cannot be used: ErrClosed, or what befell it
+	spilling  sync.Mutex
 	closeOnce sync.Once
 	closeErr  error
 }
@@ -114,10 +147,12 @@ type entry struct {
 
 func newStore(dir string, o Options) *Store {
 	return &Store{
-		dir: dir, opts: o, log: o.Log,
+		dir: dir, opts: o, log: o.Log, opened: time.Now(),
 		badgerLog: &badgerLog{log: o.Log},
+		meter:     meter{dir: dir},
 		gcAfter:   valueLogFileSize / 2,
 		healEvery: defaultHealEvery,
+		applier:   newApplier(),
 		live:      make(map[string]*entry),
 		watches:   make(map[string][]*Watch),
 		wake:      make(chan struct{}, 1),
@@ -139,9 +174,14 @@ func Open(ctx context.Context, dir string, opts *Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.start()
+	return s, nil
+}
+
+func (s *Store) start() {
+	s.applying.Go(s.applyLoop)
 	s.committer.Go(s.commitLoop)
 	s.sweeper.Go(s.sweepLoop)
-	return s, nil
 }
 
 // Close waits for the changes under way, writes what is not on disk yet, ends
@@ -156,7 +196,7 @@ func (s *Store) Close() error {
 		s.refuseChanges()
 		s.committer.Wait()
 		s.endWatches()
-		s.closeErr = errors.Join(s.lostOutcomes(), s.closeDB())
+		s.closeErr = errors.Join(s.lostOutcomes(), s.finish(), s.closeDB())
 	})
 	return s.closeErr
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -104,7 +105,7 @@ func TestNonsenseIsRefused(t *testing.T) {
 			t.Errorf("Finish took %+v", o)
 		}
 	}
-	for _, id := range []string{"", "x", strings.Repeat("A", 1<<20), "../../etc/passwd", newID(""), newID("other"), "-" + newID(""), "UP-" + newID(""), "a-b-" + newID(""), strings.Repeat("n", 33) + "-" + newID("")} {
+	for _, id := range []string{"", "x", strings.Repeat("A", 1<<20), "../../etc/passwd", rand.Text(), "other-" + rand.Text(), "-" + rand.Text(), "UP-" + rand.Text(), "a-b-" + rand.Text(), strings.Repeat("n", 33) + "-" + rand.Text()} {
 		if _, err := s.Get(id); !errors.Is(err, ErrNotFound) {
 			t.Errorf("Get: %v", err)
 		}
@@ -201,24 +202,32 @@ func TestRequestIsDispatchedOnceAndThenGone(t *testing.T) {
 	}
 }
 
+// What is queued while a batch is on its way to the disk makes the next one.
 func TestSimultaneousCreatesShareTheirSyncs(t *testing.T) {
-	var batches atomic.Int32
-	s := open(t, t.TempDir(), &Options{FreeSpace: func(dir string) (uint64, error) {
-		batches.Add(1) // asked once for each batch
+	dir := t.TempDir()
+	var hold atomic.Bool
+	release := make(chan struct{})
+	s := open(t, dir, &Options{SweepEvery: time.Hour, FreeSpace: func(dir string) (uint64, error) {
+		if hold.Swap(false) { // of the first batch
+			<-release
+		}
 		return freeSpace(dir)
 	}})
-	before := batches.Load()
+	settle(t, s)
+	before := changes(t, dir)
+	hold.Store(true)
 	var wg sync.WaitGroup
-	start := make(chan struct{})
 	for range 64 {
-		wg.Go(func() {
-			<-start
-			create(t, s, Task{Request: []byte("x")})
-		})
+		wg.Go(func() { create(t, s, Task{Request: []byte("x")}) })
 	}
-	close(start)
+	for queued := 0; queued == 0 || hold.Load() || queued < 32; runtime.Gosched() {
+		s.mu.Lock()
+		queued = len(s.queue)
+		s.mu.Unlock()
+	}
+	close(release)
 	wg.Wait()
-	if n := batches.Load() - before; n > 32 {
+	if n := changes(t, dir) - before; n > 34 {
 		t.Errorf("64 Creates took %d transactions", n)
 	}
 }

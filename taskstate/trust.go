@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 
 	"github.com/dgraph-io/badger/v4"
@@ -46,7 +45,7 @@ func (s *Store) checkTrust() (err error) {
 		return err
 	}
 	var doubts []error
-	if s.changes < t.changes {
+	if t.changes = max(t.changes, s.ahead); s.changes < t.changes {
 		doubts = append(doubts, fmt.Errorf("the last %d of %d changes are missing%s", t.changes-s.changes, t.changes, s.suspects()))
 	}
 	if t.suspect {
@@ -72,7 +71,14 @@ func (s *Store) checkTrust() (err error) {
 // settle makes the state that was found the one to compare with from now on.
 func (s *Store) settle() (err error) {
 	if s.loss != nil {
-		err = s.db.Update(func(txn *badger.Txn) error { return s.putChanges(txn, s.changes) })
+		err = s.db.Update(func(txn *badger.Txn) error {
+			var w writer
+			w.putChanges(s.changes)
+			return w.into(txn)
+		})
+	}
+	if err == nil {
+		err = s.journal.clear() // Badger has all of it
 	}
 	if err == nil {
 		s.tally, err = openTally(s.dir)
@@ -83,8 +89,8 @@ func (s *Store) settle() (err error) {
 	return err
 }
 
-func (s *Store) putChanges(txn *badger.Txn, n uint64) error {
-	return txn.Set(changesKey, seal(changesKey, binary.BigEndian.AppendUint64(nil, n)))
+func (w *writer) putChanges(n uint64) {
+	w.set(changesKey, binary.BigEndian.AppendUint64(nil, n))
 }
 
 // suspects names the logs that Badger has read to their first damage.
@@ -108,18 +114,6 @@ func (s *Store) readChanges() (n uint64, err error) {
 		s.log.Error().Err(err).Msg("task store: the count of changes is damaged")
 	}
 	return n, nil
-}
-
-// verifyTables looks for damage in the tables: Badger checks a block of one
-// neither when it opens nor when it reads.
-func (s *Store) verifyTables() (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil {
-			err = errors.New("a table is damaged: " + brief(p))
-		}
-	}()
-	return s.db.VerifyChecksum()
 }
 
 // scan reads every key.

@@ -11,9 +11,9 @@ func (s *Store) upgrade() error {
 	s.log.Info().Str("dir", s.dir).Str("from", formatBefore).Str("to", formatVersion).
 		Msg("task store: bringing it up to a new format; older versions of this program will refuse it")
 	return s.db.Update(func(txn *badger.Txn) error {
-		w := writer{txn: txn}
+		var w writer
 		w.set(unlistedKey, nil)
 		w.set(formatKey, []byte(formatVersion))
-		return w.err
+		return w.into(txn)
 	})
 }

@@ -48,17 +48,13 @@ func TestUpgradedTasksEndAndExpireLikeOthers(t *testing.T) {
 	for _, task := range s.Running() {
 		complete(t, s, task.ID, nil)
 	}
-	gone, err := s.expired(time.Now().Add(2*maxTTL), 100)
-	if err != nil || len(gone) != len(golden) {
-		t.Fatalf("%d will expire, %v", len(gone), err)
-	}
 	o := newOp(opExpire, "")
-	o.gone = gone
-	if err := s.submit(o); err != nil {
-		t.Fatal(err)
+	o.until = time.Now().Add(2 * maxTTL)
+	if err := s.submit(o); err != nil || len(o.gone) != len(golden) {
+		t.Fatalf("%d have expired, %v", len(o.gone), err)
 	}
-	if n := countKeys(t, s); n != 3 {
-		t.Errorf("%d keys are left, want 3", n)
+	if n := countKeys(t, s); n != 0 {
+		t.Errorf("%d keys are left, want none", n)
 	}
 }
 
@@ -93,7 +89,7 @@ func formatOne(t *testing.T, n int) (dir string) {
 func rewrite(t *testing.T, s *Store, prefix string) {
 	t.Helper()
 	err := s.db.Update(func(txn *badger.Txn) error {
-		w := writer{txn: txn}
+		var w writer
 		for key, body := range entries(t, s, prefix) {
 			switch prefix {
 			case listPrefix:
@@ -104,7 +100,7 @@ func rewrite(t *testing.T, s *Store, prefix string) {
 				w.set([]byte(key), body[:8])
 			}
 		}
-		return w.err
+		return w.into(txn)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -113,6 +109,7 @@ func rewrite(t *testing.T, s *Store, prefix string) {
 
 func entries(t *testing.T, s *Store, prefix string) map[string][]byte {
 	t.Helper()
+	settle(t, s)
 	found := make(map[string][]byte)
 	err := s.view(func(txn *badger.Txn) error {
 		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte(prefix)})

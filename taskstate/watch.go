@@ -37,7 +37,7 @@ type Watch struct {
 // may follow one task; however slow, they do not hold it up. Close must be
 // called. Errors: ErrNotFound, ErrClosed, *DamagedError.
 func (s *Store) Watch(id string) (*Watch, error) {
-	if !wellFormed(id) {
+	if !s.issued(id) {
 		return nil, ErrNotFound
 	}
 	w := &Watch{store: s, id: id, wake: make(chan struct{}, 1)}
@@ -46,7 +46,7 @@ func (s *Store) Watch(id string) (*Watch, error) {
 	} else if found {
 		return w, nil
 	}
-	t, err := s.getStored(id, readEnded) // what is no longer in memory has ended, and its end is on disk
+	t, err := s.getStored(id, s.readEnded) // what is no longer in memory has ended, and its end is on disk
 	if err != nil {
 		return nil, err
 	}

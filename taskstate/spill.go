@@ -1,0 +1,139 @@
+package taskstate
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// spillDir holds what is too large for a record, one file each: the task's id, a
+// dot, and the SHA-256 of the content in hexadecimal digits.
+const spillDir = "spilled"
+
+// Spill keeps data that belongs to a task in a file of its own, for as long as the
+// task is kept, and returns the sum that names it. It is durable on return. What
+// stands for the data in the outcome is the caller's, and to be stored after it.
+// Errors: ErrNotFound for a task that is not there, ErrFull beyond MaxBytes, ErrNoSpace.
+func (s *Store) Spill(id string, data []byte) (sum string, err error) {
+	s.spilling.Lock() // what there is room for is written before the next asks
+	defer s.spilling.Unlock()
+	if err := s.maySpill(id, len(data)); err != nil {
+		return "", err
+	}
+	hash := sha256.Sum256(data)
+	sum = hex.EncodeToString(hash[:])
+	if err := os.MkdirAll(filepath.Join(s.dir, spillDir), 0o700); err != nil {
+		return "", fmt.Errorf("task store: %w", err)
+	}
+	if err := writeDurably(s.spillFile(id, sum), data); err != nil {
+		return "", fmt.Errorf("task store: %w", err)
+	}
+	s.meter.add(int64(len(data)))
+	return sum, syncDir(s.dir)
+}
+
+// maySpill leaves the reserve to what must be written.
+func (s *Store) maySpill(id string, size int) error {
+	if _, err := s.Get(id); err != nil {
+		return err
+	}
+	if limit, used := s.opts.MaxBytes, s.meter.now(); limit > 0 && used+int64(size) > limit {
+		s.crowded.Store(true)
+		return &LimitError{Limit: limitBytes, Value: limit, Used: used}
+	}
+	free, err := s.opts.FreeSpace(s.dir)
+	if err == nil && free < s.opts.Reserve+uint64(size) {
+		return fmt.Errorf("task store: %d bytes free in %s, %d are to be written beside a reserve of %d: %w", free, s.dir, size, s.opts.Reserve, ErrNoSpace)
+	}
+	return err
+}
+
+// writeDurably leaves no part of the file where it cannot write the whole.
+func writeDurably(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "new-") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// Spilled returns what [Store.Spill] has kept of a task under that sum. Errors:
+// ErrNotFound where there is none, or the task is none any more, and *DamagedError
+// if the file is not what was written.
+func (s *Store) Spilled(id, sum string) ([]byte, error) {
+	if _, err := s.Get(id); err != nil {
+		return nil, err
+	}
+	if len(sum) != hex.EncodedLen(sha256.Size) || strings.Trim(sum, "0123456789abcdef") != "" {
+		return nil, ErrNotFound
+	}
+	path := s.spillFile(id, sum)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNotFound
+	}
+	want, _ := hex.DecodeString(sum)
+	if hash := sha256.Sum256(data); err == nil && !bytes.Equal(hash[:], want) {
+		err = errBadRecord
+	}
+	if err != nil {
+		return nil, &DamagedError{Dir: s.dir, ID: id, Why: fmt.Sprintf("%s: %v", path, err)}
+	}
+	return data, nil
+}
+
+func (s *Store) spillFile(id, sum string) string {
+	return filepath.Join(s.dir, spillDir, id+"."+sum)
+}
+
+// sweepSpilled deletes the files whose tasks are gone, and what a process that
+// died has left half written.
+func (s *Store) sweepSpilled() {
+	entries, err := os.ReadDir(filepath.Join(s.dir, spillDir))
+	if err != nil {
+		return // there was none yet
+	}
+	for _, e := range entries {
+		id, _, whole := strings.Cut(e.Name(), ".")
+		if !whole && s.newborn(e) || whole && !s.gone(id) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(s.dir, spillDir, e.Name())); err != nil {
+			s.log.Warn().Err(err).Msg("task store: a spilled result is not deleted")
+		}
+	}
+}
+
+// newborn says that this process may still write the file.
+func (s *Store) newborn(e fs.DirEntry) bool {
+	info, err := e.Info()
+	return err != nil || info.ModTime().After(s.opened)
+}
+
+func (s *Store) gone(id string) bool {
+	if !wellFormed(id) {
+		return true
+	}
+	s.mu.Lock()
+	_, live := s.live[id] // also one whose time seems to be over: the clock may be wrong
+	s.mu.Unlock()
+	if live {
+		return false
+	}
+	_, err := s.getStored(id, readAny)
+	return errors.Is(err, ErrNotFound)
+}
