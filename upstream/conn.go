@@ -139,7 +139,9 @@ func (k *conn) queue(r *Request, m wire.Message) error {
 	}
 	m = k.asTask(r, m)
 	r.written = true
-	k.trace("to upstream", m.Raw())
+	if k.client.opts.LogPayloads { // else the text need not be put together
+		k.trace("to upstream", m.Raw())
+	}
 	return k.link.request(r, m)
 }
 
@@ -162,7 +164,7 @@ func (k *conn) notify(m wire.Message) {
 
 func (k *conn) told(err error, m wire.Message) {
 	if err != nil {
-		k.log.Warn().Err(err).Str("method", m.Method()).Msg("the upstream server did not take a notification")
+		k.log.Warn().Err(err).Str("method", m.Method()[:min(len(m.Method()), 100)]).Msg("the upstream server did not take a notification")
 	}
 }
 

@@ -1,6 +1,8 @@
 package upstream
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
@@ -190,9 +192,13 @@ func (c *Client) noteGreeted(k *conn, desc Description) {
 	c.opts.Log.Info().Stringer("era", desc.Era).RawJSON("server", nameOf(desc)).Msg("upstream server is ready")
 }
 
+// nameOf is for the log, where a server says what it is in a line, and not
+// whatever it likes.
 func nameOf(desc Description) []byte {
-	if desc.ServerInfo == nil {
+	const most = 1000
+	var line bytes.Buffer
+	if len(desc.ServerInfo) > most || json.Compact(&line, desc.ServerInfo) != nil {
 		return []byte("null")
 	}
-	return desc.ServerInfo
+	return line.Bytes()
 }

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bytes"
 	"context"
 	"errors"
 
@@ -33,17 +34,17 @@ func (c *Client) startProcessConn() (*conn, error) {
 }
 
 // A server that does not read holds up nobody but those who want something of
-// it: Offer does not wait.
-func (l *processLink) request(_ *Request, m wire.Message) error  { return l.out.Offer(m.Raw()) }
-func (l *processLink) notify(m wire.Message) error               { return l.out.Offer(m.Raw()) }
-func (l *processLink) respond(_ *question, m wire.Message) error { return l.out.Offer(m.Raw()) }
+// it: OfferMessage does not wait.
+func (l *processLink) request(_ *Request, m wire.Message) error  { return l.out.OfferMessage(m) }
+func (l *processLink) notify(m wire.Message) error               { return l.out.OfferMessage(m) }
+func (l *processLink) respond(_ *question, m wire.Message) error { return l.out.OfferMessage(m) }
 func (l *processLink) awaitRoom()                                {}
 
 func (l *processLink) cancel(_ *Request, notice wire.Message) error {
 	if notice.Raw() == nil {
 		return nil
 	}
-	return l.out.Offer(notice.Raw())
+	return l.out.OfferMessage(notice)
 }
 
 func (l *processLink) answered(_ *Request, m wire.Message) wire.Message { return m }
@@ -69,7 +70,7 @@ func (l *processLink) read() {
 		var tooLong *wire.TooLongError
 		switch {
 		case err == nil:
-			k.text(nil, line)
+			k.text(nil, bytes.TrimPrefix(line, bom))
 		case errors.As(err, &tooLong):
 			k.tooLong(nil, tooLong)
 		default:
@@ -78,6 +79,10 @@ func (l *processLink) read() {
 		}
 	}
 }
+
+// bom is what the libraries of .NET write in front of the first line (RFC 8259,
+// 8.1, lets a reader ignore it).
+var bom = []byte("\xef\xbb\xbf")
 
 // end runs when the server's output has ended. The process may still be there,
 // deaf and dumb: it is stopped, and its descendants with it.

@@ -13,20 +13,35 @@ import (
 // standard output although they must not (revision 2026-07-28, stdio).
 func (k *conn) text(origin *Request, text []byte) {
 	m, err := wire.Parse(text)
-	switch elements := wire.Elements(text); {
+	var elements [][]byte // of a batch, as revision 2025-03-26 has them
+	if errors.Is(err, wire.ErrNotMessage) {
+		elements = wire.Elements(text)
+	}
+	switch {
 	case err == nil:
-	case errors.Is(err, wire.ErrNotMessage) && len(elements) > 0: // a batch, as revision 2025-03-26 has them
+	case len(elements) > 0:
 		for _, element := range elements {
-			k.text(origin, element)
+			k.element(origin, element)
 		}
 		return
 	default:
 		k.skip(text, err)
 		k.failOpen(m, err)
+		k.failBroken(text, err)
 		return
 	}
 	k.trace("from upstream", text)
 	k.receive(origin, m)
+}
+
+// element takes one message of a batch. A batch holds no other, and would cost
+// a look at the whole text for each level that it is nested.
+func (k *conn) element(origin *Request, text []byte) {
+	if !wire.IsObject(text) {
+		k.skip(text, wire.ErrNotMessage)
+		return
+	}
+	k.text(origin, text)
 }
 
 func (k *conn) receive(origin *Request, m wire.Message) {
@@ -45,7 +60,7 @@ func (k *conn) receive(origin *Request, m wire.Message) {
 func (k *conn) response(origin *Request, m wire.Message) {
 	id, err := strconv.ParseInt(string(m.ID()), 10, 64)
 	if err != nil {
-		k.log.Warn().Bytes("id", m.ID()).Msg("the upstream server answered under an id that was never sent")
+		k.log.Warn().Bytes("id", m.ID()[:min(len(m.ID()), maxIDLogged)]).Msg("the upstream server answered under an id that was never sent")
 		k.failOpen(m, errForeignID)
 		return
 	}

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bytes"
 	"errors"
 	"strconv"
 	"strings"
@@ -8,7 +9,10 @@ import (
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
 
-const loggedOfJunk = 200
+const (
+	loggedOfJunk = 200
+	maxIDLogged  = 40 // one that a server makes up may be of any length
+)
 
 // skip counts every text and logs the first few, then ever fewer of them. What
 // a child prints beside its messages is a banner or a line of a log; JSON, and
@@ -35,6 +39,24 @@ func (k *conn) failOpen(m wire.Message, why error) {
 		return
 	}
 	if r := k.take(int64(n)); r != nil {
+		r.Reply(wire.Message{}, errMalformed(why))
+	}
+}
+
+// failBroken is failOpen for what is no JSON, but began as an answer: it is
+// nested too deeply, say, or has a control character in a string. One that was cut
+// off is left to what ended the server, which says more.
+func (k *conn) failBroken(text []byte, why error) {
+	const most = 4 << 10
+	if !errors.Is(why, wire.ErrNotJSON) || !wire.IsObject(text) || !bytes.HasSuffix(bytes.TrimSpace(text), []byte{'}'}) {
+		return
+	}
+	rest := wire.TooLongError{Head: text[:min(len(text), most)]}
+	id, err := strconv.ParseInt(string(rest.ID()), 10, 64)
+	if err != nil || !bytes.Contains(rest.Head, []byte(`"jsonrpc"`)) || rest.Method() != "" {
+		return
+	}
+	if r := k.take(id); r != nil {
 		r.Reply(wire.Message{}, errMalformed(why))
 	}
 }

@@ -51,10 +51,13 @@ func (k *conn) supported(r *Request, m wire.Message) bool {
 	if len(s.waiting) >= maxWaiting { // better early than never
 		return true
 	}
-	s.waiting = append(s.waiting, waiter{r, m})
 	if !s.asking {
 		k.learnToolsOrdered()
 	}
+	if !s.asking { // the client is being closed: nobody would come back to r
+		return true
+	}
+	s.waiting = append(s.waiting, waiter{r, m})
 	return false
 }
 

@@ -39,10 +39,10 @@ func (c *Client) spawn(f func()) bool {
 
 func (k *conn) listTools() {
 	for again := true; again; {
-		if !pause(k.client.ctx, k.untilTools()) {
-			return // and what waits ends with the session
+		tools, err := &taskSupport{}, context.Canceled
+		if pause(k.client.ctx, k.untilTools()) {
+			tools, err = k.fetchSupport()
 		}
-		tools, err := k.fetchSupport()
 		var waiting []waiter
 		waiting, again = k.toolsListed(tools, err)
 		for _, w := range waiting {

@@ -46,7 +46,8 @@ const (
 // them or will open again. With no stream at all it waits for one.
 func (s *streams) send(m wire.Message) {
 	for _, dropped := range s.place(m) {
-		s.log.Warn().Str("method", dropped.Method()).Msg("dropped a message to a host that has no stream open")
+		method := dropped.Method()
+		s.log.Warn().Str("method", method[:min(len(method), 100)]).Msg("dropped a message to a host that has no stream open")
 		if dropped.IsRequest() {
 			s.refuse(dropped)
 		}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"strconv"
 	"sync"
 
@@ -42,7 +43,8 @@ func (q *questions) ask(m wire.Message, answer func(wire.Message), send func(wir
 	}
 	q.last++
 	id := strconv.AppendInt(nil, q.last, 10)
-	q.open[string(id)] = question{m.ID(), answer, wire.Lookup(m.Params(), "_meta", metaRelatedTask)}
+	// Parts of the message would keep all of it in memory.
+	q.open[string(id)] = question{bytes.Clone(m.ID()), answer, bytes.Clone(wire.Lookup(m.Params(), "_meta", metaRelatedTask))}
 	q.mu.Unlock()
 	send(m.With(wire.Changes{ID: id}))
 	return func() { q.takeBack(string(id)) }

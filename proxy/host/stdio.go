@@ -63,8 +63,10 @@ func (s *Stdio) Serve() error {
 	}
 }
 
-// more lets the requests of one go of the host reach the server in one go.
+// more lets the requests of one go of the host reach the server in one go, and the
+// answers that they get at once likewise.
 func (s *Stdio) more(more bool) {
+	s.out.Hold(more)
 	s.stateless.client.More(more)
 	if session := s.current(); session != nil {
 		session.client.More(more)
@@ -95,7 +97,11 @@ func (s *Stdio) batch(line []byte) bool {
 		return false
 	}
 	for _, element := range elements {
-		s.line(element)
+		if wire.IsObject(element) {
+			s.line(element)
+		} else { // a batch in it would cost a look at the whole line for each level
+			s.refuse(nil, wire.Errorf(wire.CodeInvalidRequest, "An element of a batch is no message."))
+		}
 	}
 	return true
 }

@@ -19,7 +19,7 @@ func (s *Stdio) message(m wire.Message) {
 
 func (s *Stdio) request(m wire.Message) {
 	flight := s.inflight.begin(m.ID(), func(response wire.Message) {
-		s.writeRaw(response.Rewrite(wire.Changes{ID: m.ID()}))
+		s.write(response.With(wire.Changes{ID: m.ID()}))
 	})
 	x := exchange{request: m, notify: s.send}
 	x.reply = func(response wire.Message) bool { return s.inflight.answer(flight, response) }
@@ -80,11 +80,11 @@ func (s *Stdio) notification(m wire.Message) {
 	s.stateless.notification(m)
 }
 
-func (s *Stdio) write(m wire.Message) { s.writeRaw(m.Raw()) }
-
-func (s *Stdio) writeRaw(text []byte) {
-	s.trace("to host", text)
-	if err := s.out.WriteLine(text); err != nil {
+func (s *Stdio) write(m wire.Message) {
+	if s.LogPayloads { // else the text need not be put together
+		s.trace("to host", m.Raw())
+	}
+	if err := s.out.WriteMessage(m); err != nil {
 		s.Log.Debug().Err(err).Msg("the host does not take messages any more")
 	}
 }

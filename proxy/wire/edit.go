@@ -40,7 +40,7 @@ func Each(obj []byte, visit func(key string, value []byte)) {
 func Elements(arr []byte) (elements [][]byte) {
 	i := scanSpace(arr, 0)
 	if i < len(arr) && arr[i] == '[' {
-		scanArray(arr, i, 0, func(s span) { elements = append(elements, s.of(arr)) })
+		skipArray(arr, i, func(s span) { elements = append(elements, s.of(arr)) })
 	}
 	return elements
 }
@@ -133,16 +133,18 @@ func Quote(s string) []byte {
 	if isPlain(s) {
 		return append(append(append(make([]byte, 0, len(s)+2), '"'), s...), '"')
 	}
-	quoted, err := json.Marshal(s)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // which would make six bytes of one
+	if err := e.Encode(s); err != nil {
 		panic(err) // a string always has an encoding
 	}
-	return quoted
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
 func eachMember(obj []byte, visit func(member) bool) {
 	if i := scanSpace(obj, 0); i < len(obj) && obj[i] == '{' {
-		scanObject(obj, i, 0, visit)
+		skipObject(obj, i, visit)
 	}
 }
 

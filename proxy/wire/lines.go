@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -11,33 +10,27 @@ import (
 // One goroutine may use it. Lines end with \n or \r\n; those that hold only
 // white space are passed over.
 type LineReader struct {
-	buf   *bufio.Reader
+	in    input
 	limit int
 	more  func(bool)
 	said  bool // what more was told last
-	r     io.Reader
+	row   int  // lines so far
 }
+
+// maxRow is how many lines may follow each other without a pause, for those who hold
+// something back until then.
+const maxRow = 64
 
 // NewLineReader reads from r. A line longer than limit bytes is not kept in
 // memory: Next reports it as a *TooLongError and goes on behind it.
 func NewLineReader(r io.Reader, limit int) *LineReader {
-	lr := &LineReader{limit: limit, r: r, more: func(bool) {}}
-	lr.buf = bufio.NewReaderSize(waiting{lr}, 64<<10)
-	return lr
+	return &LineReader{in: newInput(r, limit), limit: limit, more: func(bool) {}}
 }
 
 // OnMore has more called with true when Next returns a line and another is
-// there already, and with false before the reader waits for one. Both calls
-// come from the goroutine that uses the reader, and alternate.
+// there already, and with false before the reader waits for one, or with the 64th
+// line. Both calls come from the goroutine that uses the reader, and alternate.
 func (r *LineReader) OnMore(more func(bool)) { r.more = more }
-
-// waiting is the input as the buffer sees it: each read may have to wait.
-type waiting struct{ *LineReader }
-
-func (w waiting) Read(b []byte) (int, error) {
-	w.say(false)
-	return w.r.Read(b)
-}
 
 func (r *LineReader) say(more bool) {
 	if r.said != more {
@@ -52,9 +45,9 @@ func (r *LineReader) Next() ([]byte, error) {
 	for {
 		line, err := r.line()
 		if len(bytes.TrimSpace(line)) > 0 && (err == nil || err == io.EOF) {
-			if r.buffered() {
-				r.say(true)
-			}
+			_, whole := r.in.line() // another one is there already
+			r.row++
+			r.say(whole && r.row%maxRow != 0)
 			return line, nil
 		}
 		if err != nil {
@@ -63,42 +56,50 @@ func (r *LineReader) Next() ([]byte, error) {
 	}
 }
 
-// buffered reports whether another line is there already.
-func (r *LineReader) buffered() bool {
-	buffered, _ := r.buf.Peek(r.buf.Buffered())
-	return bytes.IndexByte(buffered, '\n') >= 0
-}
-
 // line returns the next line, blank or not; with io.EOF, what stood behind the
 // last newline.
 func (r *LineReader) line() ([]byte, error) {
-	var line []byte
 	for {
-		chunk, err := r.buf.ReadSlice('\n')
-		line = append(line, chunk...)
-		if len(withoutEnd(line)) > r.limit {
-			return nil, r.skip(line, err)
+		part, whole := r.in.line()
+		switch text := withoutEnd(part); {
+		case len(text) > r.limit:
+			return nil, r.skip(part, whole)
+		case whole:
+			return r.in.take(part, len(text)), nil
 		}
-		if err != bufio.ErrBufferFull {
-			return withoutEnd(line), err
+		if err := r.fill(); err != nil {
+			part, _ = r.in.line()
+			return r.in.take(part, len(withoutEnd(part))), err
 		}
 	}
 }
 
-// skip reads what is left of a line that is too long, of which the last read
-// ended with err.
-func (r *LineReader) skip(line []byte, err error) error {
-	e := &TooLongError{Limit: r.limit, Head: bytes.Clone(line[:min(len(line), keptOfLong)])}
-	for e.add(line); err == bufio.ErrBufferFull; e.add(line) {
-		line, err = r.buf.ReadSlice('\n')
+// fill may have to wait.
+func (r *LineReader) fill() error {
+	r.say(false)
+	return r.in.fill()
+}
+
+// skip reads what is left of a line that is too long, of which there is part.
+func (r *LineReader) skip(part []byte, whole bool) (err error) {
+	e := &TooLongError{Limit: r.limit, Head: bytes.Clone(part[:min(len(part), keptOfLong)])}
+	for {
+		e.add(part)
+		r.in.drop(len(part))
+		if whole || err != nil {
+			break
+		}
+		err = r.fill()
+		part, whole = r.in.line()
 	}
-	if err != nil && err != io.EOF {
+	r.in.shrink()
+	if !whole && err != io.EOF {
 		return err
 	}
 	text := withoutEnd(e.Tail)
 	e.Size -= int64(len(e.Tail) - len(text))
 	e.Tail = lastBytes(text)
-	if err == io.EOF {
+	if !whole {
 		e.Tail = nil // perhaps cut off, so its end may be amid the message
 	}
 	return e
@@ -121,13 +122,17 @@ type TooLongError struct {
 	Head, Tail []byte
 }
 
-// add appends a piece to Tail without letting it grow with the message.
+// add appends a piece to Tail without letting it grow with the message: it keeps
+// up to twice as much as is left in the end.
 func (e *TooLongError) add(piece []byte) {
 	e.Size += int64(len(piece))
 	if len(piece) >= keptOfLong {
 		e.Tail = e.Tail[:0]
 	}
 	e.Tail = append(e.Tail, lastBytes(piece)...)
+	if len(e.Tail) > 2*keptOfLong { // of short pieces there can be many
+		e.Tail = append(e.Tail[:0], lastBytes(e.Tail)...)
+	}
 }
 
 func (e *TooLongError) Error() string {

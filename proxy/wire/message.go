@@ -6,13 +6,15 @@ import (
 	"fmt"
 )
 
-// Message is one JSON-RPC message as it arrived. The accessors return parts of
-// it, never copies: nobody may change them. The zero Message is none.
+// Message is one JSON-RPC message, as it arrived or changed since ([Message.With]).
+// The accessors return parts of it, never copies: nobody may change them. The
+// zero Message is none.
 type Message struct {
 	raw    []byte
 	method string
 
 	id, params, result, err span
+	edit                    *edit // nil for a message as it came
 }
 
 // Errors of [Parse]. The first says that the text is no JSON at all (-32700),
@@ -84,14 +86,17 @@ func (e *envelope) slot(key []byte) (*span, string) {
 func (e *envelope) message(b []byte) (Message, error) {
 	e.dropNull(b)
 	m := Message{raw: b, id: e.id, params: e.params, result: e.result, err: e.err}
-	reason := ""
-	switch version, _ := String(e.jsonrpc.of(b)); {
+	reason, odd := "", e.id.to != 0 && !validID(e.id.of(b))
+	if odd { // nothing can be answered under it
+		m.id = span{}
+	}
+	switch {
 	case e.twice != "": // two readers might take different ones
 		reason = e.twice + " stands twice"
-	case version != "2.0":
+	case !isVersion(e.jsonrpc.of(b)):
 		reason = `jsonrpc is not "2.0"`
-	case e.id.to != 0 && !validID(e.id.of(b)):
-		m.id, reason = span{}, "id is neither a string nor a number"
+	case odd:
+		reason = "id is neither a string nor a number"
 	case e.method.to != 0:
 		m.method, reason = e.request(b)
 	default:
@@ -101,6 +106,15 @@ func (e *envelope) message(b []byte) (Message, error) {
 		return m, fmt.Errorf("%w: %s", ErrNotMessage, reason)
 	}
 	return m, nil
+}
+
+// isVersion decodes only what is spelled in another way than everybody's.
+func isVersion(value []byte) bool {
+	if string(value) == `"2.0"` {
+		return true
+	}
+	version, _ := String(value)
+	return version == "2.0"
 }
 
 // dropNull takes the null beside a result or an error for nothing: some

@@ -1,10 +1,5 @@
 package wire
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
-
 // span is a half-open range of positions in some text.
 type span struct{ from, to int }
 
@@ -46,14 +41,6 @@ func scanValue(b []byte, i, depth int) int {
 	return scanLiteral(b, i)
 }
 
-// plain marks the bytes that may stand in a string as they are.
-var plain = func() (t [256]bool) {
-	for c := 0x20; c < 256; c++ {
-		t[c] = c != '"' && c != '\\'
-	}
-	return t
-}()
-
 func scanString(b []byte, i int) int {
 	for i = scanPlain(b, i+1); i < len(b); i = scanPlain(b, i+1) {
 		if b[i] == '"' {
@@ -67,29 +54,6 @@ func scanString(b []byte, i int) int {
 		}
 	}
 	return -1
-}
-
-// scanPlain returns the position of the next byte that is not plain.
-func scanPlain(b []byte, i int) int {
-	for ; i+8 <= len(b); i += 8 {
-		if marks := markSpecial(binary.LittleEndian.Uint64(b[i:])); marks != 0 {
-			return i + bits.TrailingZeros64(marks)/8
-		}
-	}
-	for i < len(b) && plain[b[i]] {
-		i++
-	}
-	return i
-}
-
-// markSpecial sets the high bit of the lowest byte of w that is not plain, and
-// none if all are. Bits above that one mean nothing: a subtraction borrows from
-// the bytes above the one it finds, never from those below.
-func markSpecial(w uint64) uint64 {
-	const each = 0x0101010101010101
-	quote, backslash := w^each*'"', w^each*'\\'
-	marks := (w-each*0x20)&^w | (quote-each)&^quote | (backslash-each)&^backslash
-	return marks & (each * 0x80)
 }
 
 // scanEscape returns the position of the escape's last byte.

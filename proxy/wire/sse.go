@@ -202,6 +202,7 @@ func (e *sseBuilder) add(piece []byte) {
 
 func (e *sseBuilder) result() (SSEEvent, error) {
 	if e.long != nil {
+		e.long.Tail = lastBytes(e.long.Tail)
 		return e.event, e.long
 	}
 	return e.event, nil

@@ -141,6 +141,15 @@ func TestTheErrorOfTheInputIsPassedOn(t *testing.T) {
 	}
 }
 
+func TestOfManyShortLinesLittleIsKept(t *testing.T) {
+	r := NewSSEReader(strings.NewReader(strings.Repeat("data: x\n", 100_000)+"\n"), 10)
+	_, err := r.Next()
+	var tooLong *TooLongError
+	if !errors.As(err, &tooLong) || tooLong.Size != 199_999 || cap(tooLong.Tail) > 10*keptOfLong || len(tooLong.Tail) != keptOfLong {
+		t.Errorf("%v, %d bytes are kept in %d", err, len(tooLong.Tail), cap(tooLong.Tail))
+	}
+}
+
 // FuzzSSEReader holds the reader against a slow one that knows the whole text.
 func FuzzSSEReader(f *testing.F) {
 	f.Add([]byte("data: a\r\ndata: b\r\n\r\n"), 3)

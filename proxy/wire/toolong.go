@@ -22,7 +22,11 @@ func (e *TooLongError) Method() string {
 }
 
 func (e *TooLongError) headMember(key string) (value []byte) {
-	eachMember(e.Head, func(m member) bool {
+	i := scanSpace(e.Head, 0)
+	if i >= len(e.Head) || e.Head[i] != '{' {
+		return nil
+	}
+	scanObject(e.Head, i, 0, func(m member) bool { // which has not been checked
 		complete := m.value.to < len(e.Head) // a number at the cut may go on behind it
 		if complete && keyIs(m.key.of(e.Head), key) {
 			value = m.value.of(e.Head)

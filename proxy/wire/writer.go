@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"sync"
@@ -22,8 +21,8 @@ type LineWriter struct {
 	writing int       // bytes that the goroutine is at
 	holds   int       // how many say that more lines are to come at once
 	due     bool      // what is pending is to be written all the same
-	pending []byte
-	spare   []byte
+	pending backlog
+	spare   []byte // of the batch written last
 	closed  bool
 	err     error
 }
@@ -32,7 +31,6 @@ const (
 	maxPending = 4 << 20
 	maxOffered = 64 << 20
 	maxHeld    = 64 << 10
-	maxSpare   = 256 << 10
 )
 
 // NewLineWriter writes to w until Close is called or w fails.
@@ -49,44 +47,67 @@ func NewLineWriter(w io.Writer) *LineWriter {
 // means that this line will not be written: the writer is closed or w has
 // failed. Nil does not mean that it has been.
 func (lw *LineWriter) WriteLine(line []byte) error {
+	return lw.write(func() { joinLines(lw.pending.copy(line)) })
+}
+
+// WriteMessage is WriteLine for a message, of which it copies no more than it must.
+func (lw *LineWriter) WriteMessage(m Message) error { return lw.write(func() { lw.add(m) }) }
+
+func (lw *LineWriter) write(add func()) error {
 	lw.mu.Lock()
 	defer lw.mu.Unlock()
 	for !lw.ended() && lw.backlog() > maxPending {
 		lw.change.Wait()
 	}
-	return lw.queue(line)
+	return lw.queue(add)
 }
 
 // Offer is WriteLine for whoever must not wait: with more than maxOffered
 // bytes pending the line is refused with ErrFull.
 func (lw *LineWriter) Offer(line []byte) error {
+	return lw.offer(func() { joinLines(lw.pending.copy(line)) })
+}
+
+// OfferMessage is to Offer what WriteMessage is to WriteLine.
+func (lw *LineWriter) OfferMessage(m Message) error { return lw.offer(func() { lw.add(m) }) }
+
+func (lw *LineWriter) offer(add func()) error {
 	lw.mu.Lock()
 	defer lw.mu.Unlock()
 	if !lw.ended() && lw.backlog() > maxOffered {
 		return ErrFull
 	}
-	return lw.queue(line)
+	return lw.queue(add)
 }
 
 // ErrFull is the error of [LineWriter.Offer] for a peer that does not read.
 var ErrFull = errors.New("the receiver does not read what was sent before")
 
-func (lw *LineWriter) queue(line []byte) error {
+func (lw *LineWriter) add(m Message) {
+	var room [maxPieces][]byte
+	for _, piece := range m.pieces(room[:0]) {
+		lw.pending.add(piece)
+	}
+}
+
+// queue has add put one line into the backlog.
+func (lw *LineWriter) queue(add func()) error {
 	if lw.closed {
 		return io.ErrClosedPipe
 	}
 	if lw.err != nil {
 		return lw.err
 	}
-	from := len(lw.pending)
-	lw.pending = append(lw.pending, line...)
-	joinLines(lw.pending[from:])
-	lw.pending = append(lw.pending, '\n')
-	if lw.holds == 0 || len(lw.pending) > maxHeld {
-		lw.release(from == 0)
+	first := lw.pending.size == 0
+	add()
+	lw.pending.copy(newline)
+	if lw.holds == 0 || lw.pending.size > maxHeld {
+		lw.release(first)
 	}
 	return nil
 }
+
+var newline = []byte{'\n'}
 
 // Hold says whether more lines are to come at once. If so, lines are gathered
 // until it is called with false as often, or until there is much to write.
@@ -99,34 +120,20 @@ func (lw *LineWriter) Hold(more bool) {
 		lw.holds++
 		return
 	}
-	if lw.holds = max(lw.holds-1, 0); lw.holds == 0 && len(lw.pending) > 0 && !lw.ended() {
+	if lw.holds = max(lw.holds-1, 0); lw.holds == 0 && lw.pending.size > 0 && !lw.ended() {
 		lw.release(true)
+		lw.change.Broadcast() // it may have made room
 	}
 }
 
-// release writes what is pending; what has nothing before it, at once.
+// release writes what is pending; what has nothing before it, at once, which
+// spares it the way through the goroutine.
 func (lw *LineWriter) release(first bool) {
 	if first && lw.writing == 0 && lw.try != nil {
-		lw.writeNow()
+		lw.pending.take(lw.try)
 	}
-	if lw.due = len(lw.pending) > 0; lw.due {
+	if lw.due = lw.pending.size > 0; lw.due {
 		lw.change.Broadcast()
-	}
-}
-
-// writeNow spares a message that finds nothing before it the way through the
-// goroutine.
-func (lw *LineWriter) writeNow() {
-	n := lw.try(lw.pending)
-	lw.pending = lw.pending[:copy(lw.pending, lw.pending[n:])]
-	if cap(lw.pending) > maxSpare && len(lw.pending) == 0 {
-		lw.pending = nil
-	}
-}
-
-func joinLines(b []byte) {
-	for i := bytes.IndexByte(b, '\n'); i >= 0; i = bytes.IndexByte(b, '\n') {
-		b[i], b = ' ', b[i+1:]
 	}
 }
 
@@ -143,7 +150,7 @@ func (lw *LineWriter) Close() error {
 }
 
 // backlog is what the peer has not taken yet.
-func (lw *LineWriter) backlog() int { return len(lw.pending) + lw.writing }
+func (lw *LineWriter) backlog() int { return lw.pending.size + lw.writing }
 
 func (lw *LineWriter) ended() bool { return lw.closed || lw.err != nil }
 
@@ -151,39 +158,48 @@ func (lw *LineWriter) run() {
 	defer close(lw.done)
 	for {
 		batch := lw.next()
-		if batch == nil {
+		if batch.size == 0 {
 			return
 		}
-		_, err := lw.w.Write(batch)
-		lw.written(batch, err)
+		lw.written(batch, lw.send(batch))
 	}
 }
 
-// next waits for something to write; nil means that there is nothing more.
-func (lw *LineWriter) next() []byte {
+func (lw *LineWriter) send(batch backlog) error {
+	for _, part := range batch.parts {
+		if _, err := lw.w.Write(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// next waits for something to write; nothing means that there is no more.
+func (lw *LineWriter) next() backlog {
 	lw.mu.Lock()
 	defer lw.mu.Unlock()
 	for lw.idle() && !lw.ended() {
 		lw.change.Wait()
 	}
-	if len(lw.pending) == 0 || lw.err != nil {
-		return nil
+	if lw.pending.size == 0 || lw.err != nil {
+		return backlog{}
 	}
 	batch := lw.pending
-	lw.pending, lw.spare, lw.writing, lw.due = lw.spare[:0], nil, len(batch), false
+	lw.pending, lw.writing, lw.due = backlog{spare: lw.spare}, batch.size, false
+	lw.spare = nil
 	return batch
 }
 
 func (lw *LineWriter) idle() bool {
-	return len(lw.pending) == 0 || lw.holds > 0 && !lw.due
+	return lw.pending.size == 0 || lw.holds > 0 && !lw.due
 }
 
-func (lw *LineWriter) written(batch []byte, err error) {
+func (lw *LineWriter) written(batch backlog, err error) {
 	lw.mu.Lock()
 	defer lw.mu.Unlock()
-	if cap(batch) <= maxSpare {
-		lw.spare = batch
+	if batch.grows {
+		batch.keep(batch.parts[len(batch.parts)-1])
 	}
-	lw.err, lw.writing = err, 0
+	lw.spare, lw.err, lw.writing = batch.spare, err, 0
 	lw.change.Broadcast()
 }
