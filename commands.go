@@ -143,15 +143,14 @@ func clock(t time.Time) string { return t.Local().Format(time.DateTime) }
 func runnerCommand() *cli.Command {
 	return &cli.Command{
 		Name: "runner", Hidden: true, HideHelpCommand: true, OnUsageError: usageError,
-		Flags: []cli.Flag{&cli.StringFlag{Name: "state-dir", Required: true}, &cli.StringFlag{Name: "node"}, &cli.BoolFlag{Name: "keeper"}, &cli.BoolFlag{Name: "forked"}},
+		Flags: []cli.Flag{&cli.StringFlag{Name: "state-dir", Required: true}, &cli.StringFlag{Name: "node"},
+			&cli.IntFlag{Name: "stored"}, &cli.Int64Flag{Name: "store-bytes"}, &cli.BoolFlag{Name: "keeper"}, &cli.BoolFlag{Name: "forked"}},
 		Action: func(c *cli.Context) error {
 			dir := c.String("state-dir")
 			if err := runner.CheckStarted(dir); err != nil {
 				return wrong("%v", err)
 			}
-			again := func(role string) []string {
-				return []string{"runner", role, "--state-dir", dir, "--node", c.String("node")}
-			}
+			again := func(role string) []string { return append([]string{"runner", role}, storageOf(c).Flags()...) }
 			switch {
 			case c.Bool("forked"):
 				return serveRunner(c)
@@ -164,6 +163,10 @@ func runnerCommand() *cli.Command {
 	}
 }
 
+func storageOf(c *cli.Context) runner.Storage {
+	return runner.Storage{StateDir: c.String("state-dir"), Node: c.String("node"), Stored: c.Int("stored"), StoreBytes: c.Int64("store-bytes")}
+}
+
 // The runner's log takes a megabyte, twice. What a session manager sends besides
 // SIGTERM must not cut the graces short.
 func serveRunner(c *cli.Context) error {
@@ -173,7 +176,7 @@ func serveRunner(c *cli.Context) error {
 	log, flush := runner.NewLogOn(sink, "info")
 	defer flush()
 	err := runner.Serve(c.Context, runner.ServeOptions{
-		StateDir: c.String("state-dir"), Node: c.String("node"), Version: release(),
+		Storage: storageOf(c), Version: release(),
 		Log: log, Sink: sink, Ready: runner.Report,
 	})
 	if err != nil {

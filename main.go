@@ -88,7 +88,7 @@ func runAlone(ctx context.Context, cfg config.Config, server runner.Server) erro
 		log.Warn().Msg(text)
 	}
 	return runner.Run(ctx, runner.Options{
-		Server: server, StateDir: cfg.StateDir, Node: cfg.Node, Listen: listen(cfg.Listen),
+		Server: server, Storage: storage(cfg), Listen: listen(cfg.Listen),
 		In: os.Stdin, Out: os.Stdout, Stderr: os.Stderr, Version: release(), Log: log,
 	})
 }
@@ -108,7 +108,7 @@ func runFront(ctx context.Context, cfg config.Config, server runner.Server) erro
 		fmt.Fprintln(os.Stderr, wrong("%s", text))
 	}
 	return runner.Front(ctx, runner.FrontOptions{
-		Server: server, StateDir: cfg.StateDir, Node: cfg.Node, Version: release(), Start: []string{program, "runner"},
+		Server: server, Storage: storage(cfg), Version: release(), Start: []string{program, "runner"},
 		In: os.Stdin, Out: os.Stdout, Stderr: os.Stderr,
 	})
 }
@@ -118,10 +118,14 @@ func serverOf(cfg config.Config, header http.Header) runner.Server {
 	return runner.Server{
 		Policies: policies(cfg), Limits: limits(cfg), Upstream: upstream.Command{Args: cfg.Command}, Era: era(cfg.UpstreamEra),
 		URL: cfg.URL, Header: header, ForwardHeaders: cfg.ForwardHeaders, ForwardAuthorization: cfg.ForwardAuthorization,
-		Identity: cfg.Fingerprint(dir), MessageBytes: int(cfg.MessageBytes), LogLevel: cfg.LogLevel, LogPayloads: cfg.LogPayloads,
+		Identity: cfg.Fingerprint(dir), MessageBytes: int(cfg.MessageBytes), Listeners: cfg.Listeners, LogLevel: cfg.LogLevel, LogPayloads: cfg.LogPayloads,
 		Passthrough: cfg.Policy.UpstreamTasks == config.TasksPassthrough,
 		OlderTasks:  host.OlderTasks(cfg.OlderTasks), Fallback: host.Fallback(cfg.Fallback),
 	}
+}
+
+func storage(cfg config.Config) runner.Storage {
+	return runner.Storage{StateDir: cfg.StateDir, Node: cfg.Node, Stored: cfg.Stored, StoreBytes: cfg.StoreBytes}
 }
 
 // listen is nil where there is one host, on standard input and output.
@@ -153,7 +157,10 @@ func policies(cfg config.Config) proxy.Policies {
 }
 
 func limits(cfg config.Config) proxy.Limits {
-	return proxy.Limits{Running: cfg.Running, RunningPerOwner: cfg.RunningPerOwner, Queued: cfg.Queued, Reject: cfg.WhenFull == "reject"}
+	return proxy.Limits{
+		Running: cfg.Running, RunningPerOwner: cfg.RunningPerOwner, Queued: cfg.Queued, Reject: cfg.WhenFull == "reject", Questions: cfg.Questions,
+		ResultBytes: int(cfg.ResultBytes), LargeResults: proxy.LargeResults(cfg.LargeResults),
+	}
 }
 
 func policy(p config.Policy) proxy.Policy {

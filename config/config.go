@@ -108,6 +108,12 @@ type Config struct {
 	RunningPerOwner      int    // and of one owner, where owners are told apart; 0 is off
 	Queued               int    // calls that wait for their turn
 	WhenFull             string // queue, or reject what finds no place
+	Stored               int    // tasks that are kept, running ones included; 0 is off
+	StoreBytes           int64  // on disk, in the state directory
+	ResultBytes          int64  // the largest result that a task gives as it is
+	LargeResults         string // spill, truncate or reject: what becomes of a larger one
+	Questions            int    // calls that wait for their hosts to come back with answers
+	Listeners            int    // subscriptions, and tasks in them, that a session may listen to
 	MessageBytes         int64  // the longest message that is read, in bytes
 	LogLevel             string // trace, debug, info, warn or error
 	LogPayloads          bool   // whether arguments and results may appear in logs
@@ -130,6 +136,7 @@ func Default() Config {
 			Input: InTask, InputTimeout: time.Hour, Approve: ApproveNever, UpstreamTasks: TasksAuto,
 		},
 		Running: 64, RunningPerOwner: 16, Queued: 256, WhenFull: "queue",
+		Stored: 10000, StoreBytes: 1 << 30, ResultBytes: 16 << 20, LargeResults: "spill", Questions: 1000, Listeners: 4096,
 		MessageBytes: 32 << 20,
 		LogLevel:     "info",
 	}

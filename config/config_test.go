@@ -47,7 +47,7 @@ tools:
     concurrency: 2
   lint:      {task: after, after: 0s}
   slow:      {task: after}
-limits: {message_bytes: 64KiB, running: 10, running_per_owner: 5, queued: 20, when_full: reject}
+limits: {message_bytes: 64KiB, running: 10, running_per_owner: 5, queued: 20, when_full: reject, stored: 30, store_bytes: 2GiB, result_bytes: 1MiB, large_results: truncate, questions: 40, listeners: 50}
 log_level: debug
 log_payloads: true
 `
@@ -77,6 +77,8 @@ func TestEveryKeyIsRead(t *testing.T) {
 		},
 		Listen:  Default().Listen,
 		Running: 10, RunningPerOwner: 5, Queued: 20, WhenFull: "reject",
+		Stored: 30, StoreBytes: 2 << 30, ResultBytes: 1 << 20, LargeResults: "truncate", Questions: 40, Listeners: 50,
+
 		MessageBytes: 64 << 10,
 		LogLevel:     "debug",
 		LogPayloads:  true,

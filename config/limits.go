@@ -15,6 +15,9 @@ var counts = map[string]struct{ least, most, example int }{
 	"running_per_owner": {0, 1 << 20, 16},
 	"queued":            {1, 1 << 20, 256},
 	"concurrency":       {0, 1 << 20, 1},
+	"stored":            {0, 1 << 30, 10000},
+	"questions":         {1, 1 << 14, 1000},
+	"listeners":         {1, 1 << 20, 4096},
 }
 
 func (r *reader) limits(c *Config) func(value) {
@@ -26,12 +29,19 @@ func (r *reader) limits(c *Config) func(value) {
 		parse := func(s string) (time.Duration, error) { return ParseDuration(key, s) }
 		return text(r, dst, "a duration such as "+spans[key].example, parse)
 	}
-	keys := []string{"running", "running_per_owner", "queued", "when_full", "message_bytes", "header_bytes", "connections", "sessions", "session_idle", "header_timeout"}
+	keys := []string{"running", "running_per_owner", "queued", "when_full", "stored", "store_bytes", "result_bytes", "large_results", "questions", "listeners", "message_bytes", "header_bytes", "connections", "sessions", "session_idle", "header_timeout"}
 	return r.group("{message_bytes: 32MiB}", keys, fields{
 		"running":           r.count("running", &c.Running),
 		"running_per_owner": r.count("running_per_owner", &c.RunningPerOwner),
 		"queued":            r.count("queued", &c.Queued),
 		"when_full":         text(r, &c.WhenFull, "queue or reject", oneOf("value", "queue", "reject")),
+
+		"stored":        r.count("stored", &c.Stored),
+		"store_bytes":   size("store_bytes", &c.StoreBytes),
+		"result_bytes":  size("result_bytes", &c.ResultBytes),
+		"large_results": text(r, &c.LargeResults, "spill, truncate or reject", oneOf("value", "spill", "truncate", "reject")),
+		"questions":     r.count("questions", &c.Questions),
+		"listeners":     r.count("listeners", &c.Listeners),
 
 		"message_bytes":  size("message_bytes", &c.MessageBytes),
 		"header_bytes":   size("header_bytes", &c.Listen.HeaderBytes),

@@ -14,7 +14,7 @@ var mistakes = []struct{ name, file, want string }{
 	{"node with capitals", "node: EU", `1:7: node: "EU" is not a node's name; write up to 32 of a-z, 0-9 and _`},
 	{"empty node", `node: ""`, `1:7: node: "" is not a node's name; write up to 32 of a-z, 0-9 and _`},
 	{"unknown key, of no kind", "colour: red", `1:1: unknown key "colour"; write one of command, url, headers, forward_headers, forward_authorization, listen, endpoint, tls, auth, allow_unauthenticated, origins, hosts, state_dir, node, upstream_era, detach, fallback, older_tasks, tools, limits, log_level, log_payloads, task, after, ttl, poll_interval, max_run, stall, input, input_timeout, approve, fallback_after, keep_alive, upstream_tasks, concurrency`},
-	{"unknown key of a later version", "limits: {stored: 64}", `1:10: unknown key "stored"; write one of running, running_per_owner, queued, when_full, message_bytes, header_bytes, connections, sessions, session_idle, header_timeout`},
+	{"unknown key of a later version", "limits: {bandwidth: 64}", `1:10: unknown key "bandwidth"; write one of running, running_per_owner, queued, when_full, stored, store_bytes, result_bytes, large_results, questions, listeners, message_bytes, header_bytes, connections, sessions, session_idle, header_timeout`},
 	{"unknown key of a tool", "tools:\n  x: {taks: never}", `2:7: unknown key "taks"; did you mean task?`},
 	{"key of another mapping", "tools:\n  x:\n    command: [a]", `3:5: unknown key "command"; write one of task, after, ttl, poll_interval, max_run, stall, input, input_timeout, approve, fallback_after, keep_alive, upstream_tasks, concurrency`},
 	{"duplicate key", "ttl: 1h\n\nttl: 2h", `3:1: duplicate key "ttl"; remove it here or in line 1`},

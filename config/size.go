@@ -17,6 +17,8 @@ type extent struct {
 var extents = map[string]extent{
 	"message_bytes": {1 << 10, 1 << 30, "32MiB"},
 	"header_bytes":  {4 << 10, 1 << 20, "64KiB"},
+	"result_bytes":  {1 << 10, 32 << 20, "16MiB"},
+	"store_bytes":   {16 << 20, 1 << 50, "1GiB"},
 }
 
 var (
@@ -30,8 +32,8 @@ var (
 	}
 )
 
-// ParseSize reads the value of one of the settings message_bytes and
-// header_bytes (the key gives the bounds; others panic): a whole number and one
+// ParseSize reads the value of one of the settings message_bytes,
+// header_bytes, result_bytes and store_bytes (the key gives the bounds; others panic): a whole number and one
 // of the units B, KiB, MiB and GiB. The error says what is wrong and what to
 // write instead, but not which setting or flag it was.
 func ParseSize(key, text string) (int64, error) {

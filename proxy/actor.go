@@ -11,10 +11,12 @@ type letter struct {
 	lost func() // done elsewhere, if the run ends before; may be nil
 }
 
-// post has f done on the run's goroutine, which begins with the first of them.
-// It is false once the run has ended. It never waits.
+// post has f done on the run's goroutine. It is false once the run has ended. It
+// never waits.
 func (r *run) post(f func()) bool { return r.send(letter{do: f}) }
 
+// send starts the goroutine, unless there is one: it lasts as long as there is mail,
+// since most runs have nothing to do but wait for their servers.
 func (r *run) send(l letter) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -23,12 +25,11 @@ func (r *run) send(l letter) bool {
 	}
 	if r.stage == quick {
 		r.prepareLocked()
-		go r.live()
 	}
 	r.mail = append(r.mail, l)
-	select {
-	case r.wake <- struct{}{}:
-	default:
+	if !r.reading {
+		r.reading = true
+		go r.read()
 	}
 	return true
 }
@@ -36,9 +37,9 @@ func (r *run) send(l letter) bool {
 // prepareLocked completes a run that is not quick.
 func (r *run) prepareLocked() {
 	r.stage = pending
-	r.log = r.proxy.opts.Log.With().Str("tool", r.tool).Logger()
-	r.wake, r.done = make(chan struct{}, 1), make(chan struct{})
+	r.done = make(chan struct{})
 	r.ctx, r.end = context.WithCancelCause(r.proxy.ctx)
+	r.unwatch = context.AfterFunc(r.ctx, func() { r.post(func() { r.giveUp(context.Cause(r.ctx)) }) })
 	r.release = r.client.Keep()
 }
 
@@ -60,24 +61,40 @@ func (r *run) endQuick() bool {
 	return true
 }
 
-// live is the run's goroutine.
-func (r *run) live() {
-	defer r.over()
-	defer close(r.done)
-	defer r.release()
-	defer r.elsewhere.Wait()
-	defer r.end(nil)
-	for r.isPending() {
-		select {
-		case <-r.wake:
-			for f := r.next(); f != nil; f = r.next() {
-				f()
-			}
-			r.presentNew()
-		case <-r.ctx.Done():
-			r.giveUp(context.Cause(r.ctx))
+// read is the run's goroutine.
+func (r *run) read() {
+	for {
+		for f := r.next(); f != nil; f = r.next() {
+			f()
+		}
+		r.presentNew()
+		switch more, over := r.pauses(); {
+		case over:
+			r.wind()
+			return
+		case !more:
+			return
 		}
 	}
+}
+
+// pauses says what is left to the goroutine: with nothing it ends, and another may
+// begin.
+func (r *run) pauses() (more, over bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reading = len(r.mail) > 0
+	return r.reading, r.stage == ended
+}
+
+// wind ends a run that was stopped, on the goroutine on which that was.
+func (r *run) wind() {
+	r.unwatch()
+	r.end(nil)
+	r.elsewhere.Wait()
+	r.release()
+	close(r.done)
+	r.over()
 }
 
 func (r *run) isPending() bool {
@@ -90,8 +107,10 @@ func (r *run) next() (f func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.stage == pending && len(r.mail) > 0 {
-		f, r.mail[0].do = r.mail[0].do, nil
-		r.mail = r.mail[1:]
+		f, r.mail[0] = r.mail[0].do, letter{}
+		if r.mail = r.mail[1:]; len(r.mail) == 0 {
+			r.mail = nil
+		}
 	}
 	return f
 }
@@ -122,10 +141,15 @@ func (r *run) later(d time.Duration, f func()) *time.Timer {
 	return time.AfterFunc(d, func() { r.post(f) })
 }
 
-// apart does what has to wait for others, and then the rest.
+// apart does what has to wait for others, and then the rest, in a run that is to go
+// on: for what is to end there is giveUp, which follows.
 func (r *run) apart(wait func(context.Context) error, then func(error)) {
 	r.elsewhere.Go(func() {
 		err := wait(r.ctx)
-		r.post(func() { then(err) })
+		r.post(func() {
+			if r.ctx.Err() == nil {
+				then(err)
+			}
+		})
 	})
 }

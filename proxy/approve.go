@@ -25,7 +25,7 @@ func (r *run) gate() {
 	switch {
 	case r.recovered: // it may have been asking when the former process ended
 		_ = r.publish(nil)
-	case r.task.ID != "":
+	case r.taskID != "":
 	case r.atOnce():
 		if !r.storeFirst() {
 			return
@@ -79,7 +79,7 @@ func (r *run) approvalKey() string {
 func (approval) answered(r *run, result []byte) {
 	switch action, _ := wire.String(wire.Get(result, "action")); action {
 	case "accept":
-		r.log.Info().Msg("the call was confirmed")
+		r.log().Info().Msg("the call was confirmed")
 		r.clear()
 	case "decline":
 		r.conclude(unapproved(r.tool, "it was declined"))
@@ -98,8 +98,7 @@ func (approval) declined() {}
 // 2026-07-28, Tools, Error Handling).
 func unapproved(tool, why string) answer {
 	text := fmt.Sprintf("The call of %.100q was not sent to the server, because %s. Calls of this tool have to be confirmed by a person; nothing was done.", tool, why)
-	content := wire.Set(wire.Set(nil, "text", wire.Quote(text)), "type", []byte(`"text"`))
-	result := wire.Set(wire.Set(nil, "isError", []byte("true")), "content", wire.Array([][]byte{content}))
+	result := wire.Set(wire.Set(nil, "isError", []byte("true")), "content", wire.Array([][]byte{textContent(text)}))
 	return answer{message: wire.Result(noID, result)}
 }
 

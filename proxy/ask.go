@@ -64,7 +64,7 @@ func (r *run) asked(request []byte, q *serverQuestion) {
 	r.queued--
 	r.mu.Unlock()
 	if !r.inputs.takes(request) || r.hold != nil && !r.proxy.growHold(r.hold, len(request)) {
-		r.log.Warn().Int("open", len(r.inputs.open)).Msg("a server asks more in one call than can be passed on")
+		r.log().Warn().Int("open", len(r.inputs.open)).Msg("a server asks more in one call than can be passed on")
 		q.answer(tooManyQuestions())
 		return
 	}

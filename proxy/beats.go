@@ -35,7 +35,7 @@ func (r *run) keepAlive() {
 func (r *run) beat() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.stage == ended || r.task.ID != "" {
+	if r.stage == ended || r.taskID != "" {
 		return
 	}
 	if r.open && r.req.Progress != nil && r.beats.canGrow() {

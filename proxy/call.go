@@ -65,17 +65,12 @@ func (r *run) ascertain() {
 	})
 }
 
-// connect waits for the server to be there. It goes on only in a run that is to
-// go on.
+// connect waits for the server to be there.
 func (r *run) connect(then func(error)) {
 	r.apart(func(ctx context.Context) error {
 		_, err := r.client.Connect(ctx)
 		return err
-	}, func(err error) {
-		if r.ctx.Err() == nil { // else that is for the loop to see to
-			then(err)
-		}
-	})
+	}, then)
 }
 
 func refused(req *Request, err *wire.Error) (cancel func(wire.Message)) {
@@ -86,7 +81,7 @@ func refused(req *Request, err *wire.Error) (cancel func(wire.Message)) {
 // proceed sends the call, or makes it a task that is sent.
 func (r *run) proceed() {
 	switch {
-	case r.task.ID != "":
+	case r.taskID != "":
 		r.sendInTurn()
 	case r.atOnce():
 		r.always()

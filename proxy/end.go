@@ -18,7 +18,7 @@ func (r *run) conclude(a answer) {
 	}
 	r.inputs.decline()
 	switch {
-	case r.task.ID != "":
+	case r.taskID != "":
 		r.finish(outcomeOf(a))
 		r.stop()
 	case r.hold == nil:
@@ -76,7 +76,7 @@ func (r *run) giveUp(cause error) {
 	case r.goesOn() && errors.Is(cause, errShutdown):
 		r.handOver()
 		return
-	case r.task.ID != "":
+	case r.taskID != "":
 		r.finish(abandoned(cause, r.outcome()))
 	case r.open:
 		r.reply(wire.Failure(noID, wireError(cause, r.outcome())))

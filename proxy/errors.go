@@ -67,6 +67,10 @@ func wireError(cause error, outcome upstream.Outcome) *wire.Error {
 	if errors.As(cause, &limit) {
 		data.Limit = limit.limit.String()
 	}
+	var full *taskstate.LimitError
+	if errors.As(cause, &full) {
+		data.Limit = fmt.Sprintf("%s: %d", full.Limit, full.Value)
+	}
 	return &wire.Error{Code: wire.CodeInternal, Message: sentence(cause) + " " + outcome.Sentence(), Data: data}
 }
 
@@ -93,6 +97,8 @@ func reasonOf(cause error) string {
 		return "proxy_restarted"
 	case errors.Is(cause, taskstate.ErrNoSpace):
 		return "no_space"
+	case errors.Is(cause, taskstate.ErrFull):
+		return "limit"
 	}
 	return "storage"
 }
@@ -111,6 +117,32 @@ func errSenseless(how string) *wire.Error {
 		Code:    wire.CodeInternal,
 		Message: fmt.Sprintf("The upstream server answered with a question (input_required) that %s. %s", how, upstream.Unknown.Sentence()),
 		Data:    errorData{Reason: "unsupported_result", Outcome: upstream.Unknown},
+	}
+}
+
+// errOverResultBytes is for a result that is not kept.
+func errOverResultBytes(size, most int) *wire.Error {
+	return &wire.Error{
+		Code: wire.CodeInternal,
+		Message: fmt.Sprintf("The upstream server answered with %d bytes, and limits.result_bytes are %d. Ask for less, or have whoever runs the proxy raise the limit or set limits.large_results to spill. %s",
+			size, most, upstream.Done.Sentence()),
+		Data: errorData{Reason: "too_large", Outcome: upstream.Done, Limit: fmt.Sprintf("result_bytes: %d", most)},
+	}
+}
+
+// errUnkept is for one that the disk, or the store, would not take.
+func errUnkept(cause error, size int) *wire.Error {
+	e := wireError(cause, upstream.Done)
+	e.Message = fmt.Sprintf("The upstream server answered with %d bytes, which could not be kept: %v. %s", size, cause, upstream.Done.Sentence())
+	return e
+}
+
+// errUnreadable is for a resource of ours that is there, and cannot be had.
+func errUnreadable(cause error) *wire.Error {
+	return &wire.Error{
+		Code:    wire.CodeInternal,
+		Message: "The task store failed: " + cause.Error() + ".",
+		Data:    errorData{Reason: "storage", Outcome: upstream.Done},
 	}
 }
 
@@ -148,12 +180,12 @@ func errTooManyQuestions() *wire.Error {
 }
 
 // errTooManyHolds: the proxy is full, whatever the server asks.
-func errTooManyHolds(outcome upstream.Outcome) *wire.Error {
+func errTooManyHolds(limit string, outcome upstream.Outcome) *wire.Error {
 	return &wire.Error{
 		Code: wire.CodeInternal,
-		Message: fmt.Sprintf("The call needs an answer of the client, and too many calls wait for theirs already (%d, half of them for one owner). It was withdrawn; try again later. %s",
-			maxHolds, outcome.Sentence()),
-		Data: errorData{Reason: "limit", Outcome: outcome, Limit: "holds"},
+		Message: fmt.Sprintf("The call needs an answer of the client, and too many calls wait for theirs already (%s; half of them for one owner). It was withdrawn; try again later. %s",
+			limit, outcome.Sentence()),
+		Data: errorData{Reason: "limit", Outcome: outcome, Limit: limit},
 	}
 }
 

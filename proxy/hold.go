@@ -1,7 +1,9 @@
 package proxy
 
 import (
+	"cmp"
 	"crypto/rand"
+	"fmt"
 	"maps"
 	"time"
 
@@ -19,9 +21,9 @@ type hold struct {
 }
 
 const (
-	// maxHolds may be at a time, half of them one owner's of several, and
+	// defaultHolds may be at a time, half of them one owner's of several, and
 	// maxHeldBytes be in them.
-	maxHolds     = 1000
+	defaultHolds = 1000
 	maxHeldBytes = 128 << 20
 	// holdLimit is the longest one: the state is meant to be short-lived.
 	holdLimit = 15 * time.Minute
@@ -30,9 +32,9 @@ const (
 // await answers the call with its open questions, and holds it.
 func (r *run) await() {
 	h := &hold{id: rand.Text(), kept: r.inputs.size()}
-	if !r.proxy.addHold(h, r) {
-		r.log.Warn().Int("limit", maxHolds).Msg("a client could not be asked: too many calls wait for their clients already")
-		r.reply(wire.Failure(noID, errTooManyHolds(r.outcome())))
+	if limit := r.proxy.addHold(h, r); limit != "" {
+		r.log().Warn().Str("limit", limit).Msg("a client could not be asked: too many calls wait for their clients already")
+		r.reply(wire.Failure(noID, errTooManyHolds(limit, r.outcome())))
 		r.leave(because("the client could not be asked"))
 		return
 	}
@@ -55,7 +57,7 @@ func (r *run) lapse(id, why string) {
 	if !r.sent {
 		r.proxy.noteUnsent(id)
 	}
-	r.log.Warn().Bool("answered", r.hold.answer != nil).Str("reason", why).Msg("a call that waited for its client to come back is given up")
+	r.log().Warn().Bool("answered", r.hold.answer != nil).Str("reason", why).Msg("a call that waited for its client to come back is given up")
 	r.leave(because(why))
 }
 
@@ -122,8 +124,10 @@ func (r *run) dropUndeclared() {
 	r.goOn()
 }
 
-// addHold is false where there is no room for one more.
-func (p *Proxy) addHold(h *hold, r *run) bool {
+func (p *Proxy) maxHolds() int { return cmp.Or(p.opts.Limits.Questions, defaultHolds) }
+
+// addHold says which limit leaves no room for one more; empty for none.
+func (p *Proxy) addHold(h *hold, r *run) (limit string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	own := 0
@@ -132,14 +136,19 @@ func (p *Proxy) addHold(h *hold, r *run) bool {
 			own++
 		}
 	}
-	greedy := r.owner != "" && own >= maxHolds/2
-	if p.closed || p.drained || greedy || len(p.held) >= maxHolds || p.kept+h.kept > maxHeldBytes {
-		return false
+	greedy := r.owner != "" && own >= max(p.maxHolds()/2, 1)
+	switch {
+	case p.closed || p.drained:
+		return "the proxy ends"
+	case greedy || len(p.held) >= p.maxHolds():
+		return fmt.Sprintf("questions: %d", p.maxHolds())
+	case p.kept+h.kept > maxHeldBytes:
+		return fmt.Sprintf("bytes of questions: %d", maxHeldBytes)
 	}
 	p.held[h.id] = r
 	p.kept += h.kept
 	r.held = h
-	return true
+	return ""
 }
 
 // growHold is false where there is no room for so much. A hold whose host is just
@@ -174,7 +183,7 @@ func (p *Proxy) takeHold(id string) *run {
 func (p *Proxy) noteUnsent(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.unsent) >= maxHolds {
+	if len(p.unsent) >= p.maxHolds() {
 		clear(p.unsent)
 	}
 	p.unsent[id] = true

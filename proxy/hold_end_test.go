@@ -130,7 +130,8 @@ func TestTooManyHoldsLeaveNothingBehind(t *testing.T) {
 	bubble(t, func(t *testing.T, store *disk) {
 		r := newRig(t, store, upstream.Initialize, Policy{})
 		r.proxy.mu.Lock()
-		for i := range maxHolds {
+		r.proxy.opts.Limits.Questions = 10
+		for i := range 10 {
 			r.proxy.held[fmt.Sprint(i)] = &run{}
 		}
 		r.proxy.mu.Unlock()

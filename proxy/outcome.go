@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
@@ -14,25 +13,36 @@ import (
 // wins, and whoever comes second is told so and dropped. The context is none
 // that could end with what ended the task.
 func (r *run) finish(o taskstate.Outcome) {
-	defer r.proxy.opts.Tasks.remove(r.task.ID)
+	defer r.proxy.opts.Tasks.remove(r.taskID)
 	if o.StatusMessage == "" {
 		o.StatusMessage = r.remark
 	}
-	task, err := r.proxy.opts.Tasks.store.Finish(context.Background(), r.task.ID, o)
-	if errors.Is(err, taskstate.ErrTooLarge) {
-		task, err = r.proxy.opts.Tasks.store.Finish(context.Background(), r.task.ID, failed(errOutcomeTooLarge(len(o.Payload))))
-	}
-	switch {
+	switch task, err := r.writeEnd(r.fit(o)); {
 	case errors.Is(err, taskstate.ErrFinished):
 		if task.Status != o.Status {
-			r.log.Info().Str("status", string(task.Status)).Str("dropped", string(o.Status)).Msg("a late end of a task was dropped")
+			r.log().Info().Str("status", string(task.Status)).Str("dropped", string(o.Status)).Msg("a late end of a task was dropped")
 		}
 	case err != nil:
-		r.log.Error().Err(err).Msg("the end of a task could not be written")
+		r.log().Error().Err(err).Msg("the end of a task could not be written")
 	default:
-		reason, _ := wire.String(wire.Lookup(o.Payload, "data", "reason"))
-		r.log.Info().Str("status", string(task.Status)).Str("reason", reason).Msg("task ended")
+		reason, _ := wire.String(wire.Lookup(task.Outcome, "data", "reason"))
+		r.log().Info().Str("status", string(task.Status)).Str("reason", reason).Msg("task ended")
 	}
+}
+
+// writeEnd has what cannot be stored fail the task, and say why.
+func (r *run) writeEnd(o taskstate.Outcome) (taskstate.Task, error) {
+	write := func(o taskstate.Outcome) (taskstate.Task, error) {
+		return r.proxy.opts.Tasks.store.Finish(context.Background(), r.taskID, o)
+	}
+	task, err := write(o)
+	switch {
+	case errors.Is(err, taskstate.ErrTooLarge):
+		return write(failed(errOutcomeTooLarge(len(o.Payload))))
+	case errors.Is(err, taskstate.ErrFull):
+		return write(failed(errUnkept(err, len(o.Payload))))
+	}
+	return task, err
 }
 
 // outcomeOf is what an answer makes of a task. A result completes it, also one
@@ -86,5 +96,5 @@ func short(text string) string {
 	if len(text) <= most {
 		return text
 	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
+	return cutText(text, most) + "…"
 }

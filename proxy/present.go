@@ -20,7 +20,7 @@ func (r *run) presentNew() {
 // One that is away finds them when it comes back.
 func (r *run) present() {
 	switch {
-	case r.task.ID != "":
+	case r.taskID != "":
 		if r.publish(r.inputs.open) != nil {
 			r.unshown()
 			return
@@ -69,7 +69,7 @@ func (r *run) timedOut() {
 	}
 	for _, in := range over {
 		r.remark = fmt.Sprintf("The question %s was not answered within %v (input_timeout), and counts as declined.", in.key, r.policy.inputTimeout())
-		r.log.Warn().Str("question", in.key).Dur("input_timeout", r.policy.inputTimeout()).Msg("nobody has answered a question")
+		r.log().Warn().Str("question", in.key).Dur("input_timeout", r.policy.inputTimeout()).Msg("nobody has answered a question")
 		if r.isPending() {
 			in.asker.unanswered(r, fmt.Sprintf("The client gave no answer within %v (input_timeout).", r.policy.inputTimeout()))
 		}
@@ -84,7 +84,7 @@ func (r *run) close(some []*input) bool {
 		return false
 	}
 	rest := r.inputs.without(some...)
-	if r.task.ID != "" && r.publish(rest) != nil && !r.isPending() {
+	if r.taskID != "" && r.publish(rest) != nil && !r.isPending() {
 		return false // everything was declined
 	}
 	r.inputs.open = rest // even if the disk does not know yet

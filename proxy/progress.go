@@ -16,7 +16,7 @@ func (r *run) progress(m wire.Message) {
 	if r.req.Progress != nil && (r.open || r.req.ProgressLasts && r.goesOnLocked()) {
 		r.req.Progress(r.beats.passed(m))
 	}
-	if r.task.ID == "" {
+	if r.taskID == "" {
 		r.early = m.Params()
 		return
 	}
@@ -40,7 +40,7 @@ func (r *run) aside(m wire.Message) {
 }
 
 func (r *run) touch(params []byte) {
-	r.proxy.opts.Tasks.store.Touch(r.task.ID, short(statusMessage(params)), progressMeta(params))
+	r.proxy.opts.Tasks.store.Touch(r.taskID, short(statusMessage(params)), progressMeta(params))
 }
 
 // statusMessage puts progress in words: "3/10 linking", "55 % linking".

@@ -38,6 +38,8 @@ type Proxy struct {
 	stop context.CancelCauseFunc
 	work sync.WaitGroup // the runs
 
+	reads chan struct{} // of spilled results; has room for those that go on at once
+
 	mu      sync.Mutex
 	held    map[string]*run // by the id of the hold
 	kept    int             // bytes in them
@@ -49,7 +51,7 @@ type Proxy struct {
 
 // New returns a proxy that does nothing yet. The caller must Close it.
 func New(opts Options) *Proxy {
-	p := &Proxy{opts: opts, prefix: prefixOf(opts.Tasks.store.Secret()), held: map[string]*run{}, unsent: map[string]bool{}, clients: map[*upstream.Client]bool{}}
+	p := &Proxy{opts: opts, prefix: prefixOf(opts.Tasks.store.Secret()), held: map[string]*run{}, unsent: map[string]bool{}, clients: map[*upstream.Client]bool{}, reads: make(chan struct{}, readsAtOnce)}
 	p.ctx, p.stop = context.WithCancelCause(context.Background())
 	return p
 }
@@ -87,6 +89,9 @@ func (p *Proxy) Policy(tool string) Policy { return p.opts.Policies.For(tool) }
 // returns is for a notifications/cancelled that names the request; called
 // after the answer it does nothing, least of all to a task.
 func (p *Proxy) Handle(r *Request) (cancel func(notice wire.Message)) {
+	if name, ours := spilled(r.Message); ours {
+		return p.readSpilled(r, name)
+	}
 	if Conversable(r.Message.Method()) {
 		return p.call(r)
 	}

@@ -37,7 +37,7 @@ func (r *run) goOnWith(task taskstate.Task, head storedHead, unreadable error) {
 		r.stop()
 		return
 	case unreadable != nil:
-		r.log.Error().Err(unreadable).Msg("what was stored of a call cannot be read")
+		r.log().Error().Err(unreadable).Msg("what was stored of a call cannot be read")
 		r.abandon(task, errUnsendable, upstream.NotDispatched)
 		return
 	case head.Headers:
@@ -52,7 +52,7 @@ func (r *run) goOnWith(task taskstate.Task, head storedHead, unreadable error) {
 	}
 	placed, _ := r.place(true)
 	r.adopt(task)
-	r.log.Info().Msg("a task that an earlier process had stored goes on")
+	r.log().Info().Msg("a task that an earlier process had stored goes on")
 	if placed {
 		r.sendPlaced()
 	}

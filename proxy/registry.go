@@ -51,7 +51,7 @@ func NewTasks(store *taskstate.Store, log zerolog.Logger) *Tasks {
 
 // abandon reports whether the task has ended with that.
 func (t *Tasks) abandon(task taskstate.Task, cause error, outcome upstream.Outcome) (ended bool) {
-	log := t.log.With().Str("task", task.ID).Str("tool", task.Tool).Logger()
+	log := t.log.With().Str("task", task.ID).Str("tool", task.Tool[:min(len(task.Tool), 100)]).Logger()
 	switch _, err := t.store.Finish(context.Background(), task.ID, failed(wireError(cause, outcome))); {
 	case err == nil:
 		log.Warn().Str("outcome", string(outcome)).Msg("a task of an earlier process has failed")
@@ -73,7 +73,7 @@ const staleAfter = 24 * time.Hour
 // holdFormer has a former task wait for a proxy of its server, and not for ever.
 func (t *Tasks) holdFormer(task taskstate.Task) {
 	if task.Remote != nil {
-		t.holdFor(restOf(task), task, upstream.Unknown)
+		t.holdFor(restOf(task.CreatedAt, task.MaxRun), task, upstream.Unknown)
 	} else {
 		t.holdFor(task.MaxRun, task, upstream.NotDispatched)
 	}
@@ -133,7 +133,7 @@ func (t *Tasks) Running() []taskstate.Task { return t.store.Running() }
 func (t *Tasks) add(r *run) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.running[r.task.ID] = r
+	t.running[r.taskID] = r
 }
 
 func (t *Tasks) remove(id string) {

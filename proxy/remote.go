@@ -16,7 +16,7 @@ import (
 // which can be taken up again by a later process where the server outlives this
 // one.
 func (r *run) taskWish() *upstream.TaskWish {
-	if r.policy.NoUpstreamTasks || !r.mayBecomeTask() && r.task.ID == "" {
+	if r.policy.NoUpstreamTasks || !r.mayBecomeTask() && r.taskID == "" {
 		return nil
 	}
 	return &upstream.TaskWish{TTL: r.policy.MaxRun, Made: r.made, Status: r.status}
@@ -49,16 +49,16 @@ func (r *run) remember(ref []byte) {
 	case err == nil:
 		r.remote = remote
 	case !errors.Is(err, taskstate.ErrFinished) && r.ctx.Err() == nil:
-		r.log.Error().Err(err).Msg("it could not be stored where the server keeps its task: a restart would lose it")
+		r.log().Error().Err(err).Msg("it could not be stored where the server keeps its task: a restart would lose it")
 	}
 }
 
 // keepRemote leaves it to store, where there is no task yet.
 func (r *run) keepRemote(remote []byte) error {
-	if r.task.ID == "" {
+	if r.taskID == "" {
 		return nil
 	}
-	return r.proxy.opts.Tasks.store.SetRemote(r.ctx, r.task.ID, remote)
+	return r.proxy.opts.Tasks.store.SetRemote(r.ctx, r.taskID, remote)
 }
 
 // maxRemote is what a store takes.
@@ -73,22 +73,22 @@ func (r *run) status(message string) {
 	case !r.goesOnLocked():
 		return
 	case message == "":
-	case r.task.ID == "":
+	case r.taskID == "":
 		r.earlyStatus = message
 	default:
-		r.proxy.opts.Tasks.store.Touch(r.task.ID, short(message), nil)
+		r.proxy.opts.Tasks.store.Touch(r.taskID, short(message), nil)
 	}
 	r.aliveLocked()
 }
 
 // goesOn says that a later process can take the task up: it was never sent, or the
 // server keeps it.
-func (r *run) goesOn() bool { return r.task.ID != "" && (!r.sent || r.remote != nil) }
+func (r *run) goesOn() bool { return r.taskID != "" && (!r.sent || r.remote != nil) }
 
 // handOver leaves the task to a later process. The server hears nothing of that,
 // and goes on.
 func (r *run) handOver() {
-	r.proxy.opts.Tasks.remove(r.task.ID)
+	r.proxy.opts.Tasks.remove(r.taskID)
 	for _, in := range r.inputs.open {
 		in.end()
 	}
@@ -128,7 +128,7 @@ func (r *run) follow(task taskstate.Task, head storedHead, ref []byte, unreadabl
 	if task.Status == taskstate.InputRequired && r.publish(nil) != nil && !r.isPending() {
 		return // it has ended meanwhile
 	}
-	r.log.Info().Msg("a task that the server keeps is followed again")
+	r.log().Info().Msg("a task that the server keeps is followed again")
 	r.client.Resume(r.up, ref)
 }
 
@@ -137,13 +137,14 @@ func (r *run) follow(task taskstate.Task, head storedHead, ref []byte, unreadabl
 // that out.
 func (r *run) rest(maxRun time.Duration) time.Duration {
 	if r.recovered && r.remote != nil {
-		return restOf(r.task)
+		return restOf(r.created, maxRun)
 	}
 	return maxRun
 }
 
-func restOf(task taskstate.Task) time.Duration {
-	return max(time.Until(task.CreatedAt.Add(task.MaxRun)), followWait)
+// restOf is no more than that, whatever the clock says.
+func restOf(created time.Time, maxRun time.Duration) time.Duration {
+	return min(max(time.Until(created.Add(maxRun)), followWait), max(maxRun, followWait))
 }
 
 const followWait = time.Minute

@@ -168,3 +168,19 @@ func TestAFormerTaskWhoseServerNeverComesEndsWithMaxRun(t *testing.T) {
 		r.wantEnd(task.ID, "failed max_run")
 	})
 }
+
+// A clock that was set back between two processes does not give a task more time than
+// it has at all, and one that was set forward leaves time to ask the server.
+func TestRestOfATaskWhateverTheClockSays(t *testing.T) {
+	const maxRun = time.Hour
+	for created, want := range map[time.Duration]time.Duration{
+		-time.Minute: 59 * time.Minute, -100 * time.Hour: followWait, 100 * time.Hour: maxRun,
+	} {
+		if got := restOf(time.Now().Add(created), maxRun); got > want || got < want-time.Minute/2 {
+			t.Errorf("created %v from now: %v, want %v", created, got, want)
+		}
+	}
+	if got := restOf(time.Now(), time.Second); got != followWait {
+		t.Errorf("of a second: %v", got)
+	}
+}

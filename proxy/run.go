@@ -8,14 +8,13 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
-	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
 // run is the life of one request in which the server may ask something, or
 // which may become a task. A quick one ends where its answer comes in. Any
-// other has a goroutine, on which everything happens that concerns it (post);
-// the proxy waits for that.
+// other has a goroutine whenever there is something to do, and everything that
+// concerns it happens on that (post); the proxy waits for its end.
 //
 // Whoever made the request is in one of three places: waiting for its answer
 // (open), holding the handle of a task, or gone with a question, to come back
@@ -27,13 +26,12 @@ type run struct {
 	tool    string // empty for what is no tools/call
 	policy  Policy
 	message wire.Message // as the server gets it, but for answers to its questions
-	log     zerolog.Logger
 
 	// Set when the run is pending. ctx ends with the cause for which the run
 	// must end before its answer.
 	ctx       context.Context
 	end       context.CancelCauseFunc
-	wake      chan struct{} // there is mail; room for one
+	unwatch   func() bool   // has nobody wait for the end of ctx
 	done      chan struct{} // closed when the run has ended
 	release   func()        // of the upstream session, which the run keeps
 	elsewhere sync.WaitGroup
@@ -41,12 +39,14 @@ type run struct {
 	mu          sync.Mutex // also held while progress goes to the host
 	stage       stage
 	mail        []letter
+	reading     bool     // there is a goroutine
 	queued      int      // questions in the mail
 	req         *Request // the host's newest
 	open        bool     // it waits for its answer
 	early       []byte   // the newest progress from before the task
 	earlyStatus string   // likewise, of the server's own task
-	task        taskstate.Task
+	taskID      string   // empty for a call that is none
+	created     time.Time
 	stall       *time.Timer // nil where there is no such limit
 	waited      bool        // the server is at work, and not to be silent for too long
 	beats       beats
@@ -72,6 +72,16 @@ type run struct {
 	remote      []byte        // where the server keeps a task of its own, as it is stored; nil for none
 
 	held *hold // the newest; under Proxy.mu
+}
+
+// log is built when it is needed: most runs have nothing to say.
+func (r *run) log() *zerolog.Logger {
+	with := r.proxy.opts.Log.With().Str("tool", r.tool[:min(len(r.tool), 100)])
+	if r.taskID != "" {
+		with = with.Str("task", r.taskID)
+	}
+	log := with.Logger()
+	return &log
 }
 
 // stage says who takes the answer.
@@ -101,7 +111,7 @@ func failure(err *wire.Error) answer { return answer{message: wire.Failure(noID,
 func (p *Proxy) newRun(req *Request, tool string, policy Policy) *run {
 	r := &run{
 		proxy: p, client: req.Upstream, owner: req.Owner, tool: tool, policy: policy, message: req.Message, req: req, open: req.Reply != nil,
-		cleared: !policy.gated(), log: p.opts.Log,
+		cleared: !policy.gated(),
 	}
 	switch {
 	case !req.retries():
@@ -122,7 +132,7 @@ func (r *run) address(m wire.Message) {
 		Message: m, Caller: req.Caller, Header: req.Header, Aside: r.aside, Ask: r.ask, Inward: req.AtOnce || r.policy.fallsBack(req), Reply: r.answer,
 		NoTask: r.policy.NoUpstreamTasks, Task: r.taskWish(),
 	}
-	if req.Progress != nil || r.mayBecomeTask() || r.task.ID != "" {
+	if req.Progress != nil || r.mayBecomeTask() || r.taskID != "" {
 		r.up.Notify = r.progress
 	} else if rest := wire.DeleteIn(m.Params(), "_meta", "progressToken"); len(rest) != len(m.Params()) {
 		r.up.Message = m.With(wire.Changes{Params: rest}) // an earlier request's token would be taken for one of ours

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
-// Limits bound what is at work at a time. 0 is no limit.
+// Limits bound what is at work at a time, and what is kept of it. 0 is no limit.
 type Limits struct {
 	// Running tasks, of all owners and of one. The local user, who has no name, is
 	// bound by the first alone.
@@ -18,6 +18,13 @@ type Limits struct {
 	Queued int
 	// Reject refuses what finds no place, rather than let it wait.
 	Reject bool
+	// Questions is how many calls may wait for their hosts to come back with
+	// answers, half of them for one owner of several; 0 is 1,000.
+	Questions int
+	// ResultBytes is the largest result of a task that is stored and given as it
+	// is, and LargeResults what is done with a larger one.
+	ResultBytes  int
+	LargeResults LargeResults
 }
 
 // slots are the places for what runs, in all proxies that share a store. Whoever

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
@@ -15,27 +16,42 @@ import (
 func (r *run) store(sent bool) error {
 	task, err := r.proxy.opts.Tasks.store.Create(r.ctx, r.record(sent))
 	if err != nil {
-		r.log.Error().Err(err).Msg("the call could not be stored as a task")
+		r.log().Error().Err(err).Msg("the call could not be stored as a task")
 		return err
 	}
 	r.disarm()
 	r.inputs.areShown()
 	r.askByTask()
 	r.adopt(task)
-	r.log.Info().Bool("sent", sent).Msg("the call is a task now")
-	if !r.req.ReplyTask(task) {
+	r.log().Info().Bool("sent", sent).Msg("the call is a task now")
+	given := r.req.ReplyTask(task)
+	r.forgetHost()
+	if !given {
 		if _, err := r.proxy.cancel(task.ID); err != nil {
-			r.log.Error().Err(err).Msg("a task that nobody knows of could not be cancelled")
+			r.log().Error().Err(err).Msg("a task that nobody knows of could not be cancelled")
 		}
 	}
 	return nil
+}
+
+// forgetHost lets go of what only an answer needs. What the server was sent stays: it
+// may have to be repeated.
+func (r *run) forgetHost() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	req := *r.req
+	req.Reply, req.ReplyTask, req.Aside, req.Message, r.threshold = nil, nil, nil, wire.Message{}, nil
+	if !req.ProgressLasts {
+		req.Progress = nil
+	}
+	r.req = &req
 }
 
 // adopt makes the run a task's: from here on progress goes to the task, and
 // tasks/cancel and tasks/update find it.
 func (r *run) adopt(task taskstate.Task) {
 	r.mu.Lock()
-	r.task, r.open = task, false
+	r.taskID, r.created, r.open = task.ID, task.CreatedAt, false
 	early, status := r.early, r.earlyStatus
 	r.mu.Unlock()
 	if status != "" {
@@ -44,7 +60,6 @@ func (r *run) adopt(task taskstate.Task) {
 	if early != nil {
 		r.touch(early)
 	}
-	r.log = r.log.With().Str("task", task.ID).Logger()
 	r.proxy.opts.Tasks.add(r)
 	r.countAsTask()
 	if !r.places.waiting {
@@ -55,7 +70,7 @@ func (r *run) adopt(task taskstate.Task) {
 // limit starts the clocks of the task's own limits, once. To wait for one's turn is
 // not to run.
 func (r *run) limit() {
-	if r.task.ID == "" || r.limited {
+	if r.taskID == "" || r.limited {
 		return
 	}
 	r.limited = true
@@ -98,10 +113,10 @@ func (r *run) aliveLocked() {
 func (r *run) start() {
 	r.connect(func(err error) {
 		if err == nil {
-			err = r.proxy.opts.Tasks.store.MarkDispatched(r.ctx, r.task.ID)
+			err = r.proxy.opts.Tasks.store.MarkDispatched(r.ctx, r.taskID)
 		}
 		switch {
-		case r.ctx.Err() != nil: // which is for the loop to see to
+		case r.ctx.Err() != nil: // which is for giveUp to see to
 		case err == nil:
 			r.dispatch()
 		default:
@@ -115,16 +130,16 @@ func (r *run) start() {
 // write: a task that has ended meanwhile is asked nothing, and its run ends. What
 // the disk refuses is tried again.
 func (r *run) publish(open []*input) error {
-	err := r.proxy.opts.Tasks.store.SetInputs(context.Background(), r.task.ID, inputRequests(open))
+	err := r.proxy.opts.Tasks.store.SetInputs(context.Background(), r.taskID, inputRequests(open))
 	switch {
 	case err == nil:
 		r.inputs.open = open
 		r.inputs.areShown()
 	case errors.Is(err, taskstate.ErrFinished):
-		r.proxy.opts.Tasks.remove(r.task.ID)
+		r.proxy.opts.Tasks.remove(r.taskID)
 		r.leave(because("the task has ended"))
 	default:
-		r.log.Error().Err(err).Msg("the questions of a task could not be stored")
+		r.log().Error().Err(err).Msg("the questions of a task could not be stored")
 		r.publishLater()
 	}
 	r.watch()

@@ -21,6 +21,10 @@ func (p *Proxy) Task(owner, id string) (taskstate.Task, error) {
 	return task, nil
 }
 
+// AtHand reports whether [Proxy.Task] does not wait for the disk: the task runs, or
+// has just ended.
+func (p *Proxy) AtHand(id string) bool { return p.opts.Tasks.store.InMemory(id) }
+
 // ListTasks returns up to limit of an owner's tasks, newest first, without
 // requests, inputs and outcomes; see [taskstate.Store.List].
 func (p *Proxy) ListTasks(owner, cursor string, limit int) (tasks []taskstate.Task, next string, err error) {
@@ -104,7 +108,7 @@ func (r *run) refuse(key, why string) error {
 func (r *run) update(responses []byte) error {
 	answers := r.inputs.match(responses)
 	if len(answers) == 0 {
-		r.log.Info().Int("open", len(r.inputs.open)).Msg("a client has answered nothing that is asked (unknown keys, or no objects): ignored")
+		r.log().Info().Int("open", len(r.inputs.open)).Msg("a client has answered nothing that is asked (unknown keys, or no objects): ignored")
 		return nil
 	}
 	if err := r.publish(r.inputs.without(inputsOf(answers)...)); err != nil {

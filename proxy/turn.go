@@ -15,7 +15,7 @@ type places struct {
 
 // sendInTurn sends what is stored, or is not to be.
 func (r *run) sendInTurn() {
-	switch placed, refused := r.place(r.task.ID != ""); {
+	switch placed, refused := r.place(r.taskID != ""); {
 	case refused != nil:
 		r.post(func() { r.conclude(failure(refused)) })
 	case placed:
@@ -52,14 +52,14 @@ func (r *run) newTurn(task bool) *turn {
 
 // sendPlaced sends what has its place.
 func (r *run) sendPlaced() {
-	if r.places.waiting && r.task.ID != "" {
-		r.proxy.opts.Tasks.store.Touch(r.task.ID, "It is this call's turn.", nil)
+	if r.places.waiting && r.taskID != "" {
+		r.proxy.opts.Tasks.store.Touch(r.taskID, "It is this call's turn.", nil)
 	}
 	r.places.waiting = false
 	r.limit()
 	switch {
-	case r.ctx != nil && r.ctx.Err() != nil: // which is for the loop to see to
-	case r.task.ID != "":
+	case r.ctx != nil && r.ctx.Err() != nil: // which is for giveUp to see to
+	case r.taskID != "":
 		r.start()
 	default:
 		r.dispatch()
@@ -100,7 +100,7 @@ func (r *run) overdueSent() {
 	late := &turn{limits: r.proxy.opts.Limits, owner: r.owner, task: true, granted: func() { r.post(then) }}
 	switch placed, refused := r.proxy.opts.Tasks.slots.take(late, false); {
 	case refused != nil:
-		r.log.Warn().Str("limit", refused.Message).Msg("a slow call cannot become a task, and is waited for")
+		r.log().Warn().Str("limit", refused.Message).Msg("a slow call cannot become a task, and is waited for")
 	default:
 		if r.places.late = late; placed {
 			then()

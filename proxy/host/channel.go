@@ -23,6 +23,9 @@ type Options struct {
 	Era *upstream.Era
 	// MessageBytes limits one message of the host; 0 means 32 MiB.
 	MessageBytes int
+	// Listeners is how many subscriptions one session's host may have, counting
+	// the tasks that they name, too; 0 means 4,096.
+	Listeners int
 	// StartWait is how long server/discover waits for a slow upstream server
 	// before it is answered with an error; 0 means 25 s.
 	StartWait   time.Duration
@@ -59,6 +62,7 @@ func (o Options) withDefaults() Options {
 	if o.MessageBytes == 0 {
 		o.MessageBytes = 32 << 20
 	}
+	o.Listeners = orElse(o.Listeners, 4096)
 	o.collided = new(atomic.Bool)
 	if o.StartWait == 0 {
 		o.StartWait = 25 * time.Second

@@ -31,6 +31,9 @@ type HTTPOptions struct {
 	// Node, if not empty, stands in front of session ids, with a hyphen behind
 	// it, so that requests can be routed by them.
 	Node string
+	// Connections is how many may be open; half as many requests of one owner may
+	// be under way. Default 1,024.
+	Connections int
 	// Sessions limits the sessions with the upstream server; default 64.
 	Sessions int
 	// SessionIdle is after how long without use a session ends; default 10
@@ -46,6 +49,7 @@ type HTTPOptions struct {
 
 func (o HTTPOptions) withDefaults() HTTPOptions {
 	o.Options = o.Options.withDefaults()
+	o.Connections = orElse(o.Connections, 1024)
 	o.Sessions = orElse(o.Sessions, 64)
 	o.SessionIdle = orElse(o.SessionIdle, 10*time.Minute)
 	o.KeepAlive = orElse(o.KeepAlive, 15*time.Second)
@@ -67,6 +71,7 @@ func orElse[T comparable](value, otherwise T) T {
 type HTTP struct {
 	opts    HTTPOptions
 	guests  *guests
+	crowd   *crowd
 	closing atomic.Bool
 	sweeper sync.WaitGroup
 	stop    context.CancelFunc
@@ -76,7 +81,7 @@ type HTTP struct {
 func NewHTTP(opts HTTPOptions) *HTTP {
 	ctx, stop := context.WithCancel(context.Background())
 	h := &HTTP{opts: opts.withDefaults(), stop: stop}
-	h.guests = newGuests(h.opts)
+	h.guests, h.crowd = newGuests(h.opts), newCrowd(h.opts.Connections)
 	h.sweeper.Go(func() { h.guests.sweepUntil(ctx) })
 	return h
 }
@@ -85,6 +90,12 @@ func NewHTTP(opts HTTPOptions) *HTTP {
 // sessions of the initialize era. It stands behind Guard, and behind whatever
 // finds out the owner.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	owner := h.owner(r)
+	if !h.crowd.enter(owner) {
+		h.tooCrowded(w)
+		return
+	}
+	defer h.crowd.leave(owner)
 	switch {
 	case r.Method == http.MethodPost:
 		h.post(w, r)

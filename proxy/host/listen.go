@@ -16,7 +16,9 @@ type subscription struct {
 	x      exchange
 	listen *upstream.Listen // nil if nothing of the server's is listened to
 	cancel context.CancelFunc
+	told   *told      // of the session
 	turn   sync.Mutex // of its tasks
+	weight int        // itself, and its tasks
 
 	mu           sync.Mutex
 	acknowledged bool
@@ -36,7 +38,7 @@ func (s *stateless) listen(x exchange, from sender) canceller {
 		x.fail(err)
 		return nil
 	}
-	sub := &subscription{x: x}
+	sub := &subscription{x: x, told: &s.told, weight: 1 + len(wire.Elements(wire.Get(filter, "taskIds")))}
 	if theirs := s.theirs(filter); len(theirs) == len(filter) || string(theirs) != "{}" {
 		sub.listen = &upstream.Listen{
 			Filter: theirs, Caller: from.caller, Header: x.header,
@@ -45,9 +47,13 @@ func (s *stateless) listen(x exchange, from sender) canceller {
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	sub.cancel = cancel
-	if !s.keep(sub) || !s.spawn(func() { s.begin(ctx, sub) }) {
+	refused := s.keep(sub)
+	if refused == nil && !s.spawn(func() { s.begin(ctx, sub) }) {
+		refused = shuttingDown()
+	}
+	if refused != nil {
 		s.drop(sub)
-		x.fail(shuttingDown())
+		x.fail(refused)
 		return nil
 	}
 	return func(wire.Message) { s.drop(sub) }
@@ -156,20 +162,28 @@ func (sub *subscription) send(m wire.Message) {
 	sub.x.notify(m.With(wire.Changes{Params: wire.Set(params, "_meta", meta)}))
 }
 
-func (s *stateless) keep(sub *subscription) bool {
+func (s *stateless) keep(sub *subscription) (refused *wire.Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.closed {
-		s.subs[sub] = true
+	switch {
+	case s.closed:
+		return shuttingDown()
+	case s.listening+sub.weight > s.Listeners:
+		return overLimit("listeners", s.Listeners, "subscriptions, and tasks in them, may be open at a time, this one with its tasks included. Close some, or name fewer tasks.")
 	}
-	return !s.closed
+	s.subs[sub] = true
+	s.listening += sub.weight
+	return nil
 }
 
 // drop reports whether the subscription was open until now.
 func (s *stateless) drop(sub *subscription) bool {
 	s.mu.Lock()
 	open := s.subs[sub]
-	delete(s.subs, sub)
+	if open {
+		delete(s.subs, sub)
+		s.listening -= sub.weight
+	}
 	s.mu.Unlock()
 	sub.end()
 	sub.cancel()

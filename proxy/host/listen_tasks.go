@@ -61,5 +61,5 @@ func (sub *subscription) tell(ctx context.Context, task taskstate.Task) {
 	if sub.x.caughtUp != nil {
 		sub.x.caughtUp(ctx)
 	}
-	sub.notify(wire.Notification("notifications/tasks", detailed("", task)))
+	sub.notify(wire.Notification("notifications/tasks", sub.told.paramsOf(task)))
 }

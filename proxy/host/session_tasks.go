@@ -113,7 +113,11 @@ func (s *session) serveOneTask(x exchange) canceller {
 	case "tasks/cancel":
 		s.apart(x, func() { s.cancelTask(x, id) })
 	default:
-		s.getTask(x, id)
+		if s.Proxy.AtHand(id) {
+			s.getTask(x, id)
+		} else {
+			s.apart(x, func() { s.getTask(x, id) })
+		}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"sync"
 
@@ -21,10 +22,13 @@ type stateless struct {
 
 	varies bool // what hosts declare may differ from request to request
 
-	mu     sync.Mutex
-	closed bool
-	subs   map[*subscription]bool
-	logs   []*logWish // of unanswered requests, in their order
+	mu        sync.Mutex
+	closed    bool
+	subs      map[*subscription]bool
+	listening int        // what they weigh
+	logs      []*logWish // of unanswered requests, in their order
+
+	told told
 
 	tools    *toolbox // nil where messages have no headers
 	fallback *fallback
@@ -68,9 +72,9 @@ func (s *stateless) serve(x exchange) canceller {
 		return s.discover(x)
 	case s.Passthrough && olderTaskMethods[method]:
 		return s.forward(x, from)
-	case method == "tasks/get":
+	case method == "tasks/get" && s.Proxy.AtHand(taskNamed(x.request)):
 		s.taskRequest(x, from)
-	case method == "tasks/update" || method == "tasks/cancel": // they wait for the disk
+	case method == "tasks/get" || method == "tasks/update" || method == "tasks/cancel": // they wait for the disk
 		if !s.spawn(func() { s.taskRequest(x, from) }) {
 			x.fail(shuttingDown())
 		}
@@ -137,6 +141,13 @@ func connectError(err error) *wire.Error {
 			Data: map[string]any{"reason": "upstream_starting", "outcome": upstream.NotDispatched}}
 	}
 	return shuttingDown()
+}
+
+// overLimit names the limit; what says of what there are that many, and what to do.
+func overLimit(limit string, most int, what string) *wire.Error {
+	return &wire.Error{Code: wire.CodeInternal,
+		Message: fmt.Sprintf("The proxy takes no more (limits.%s: %d): so many %s %s", limit, most, what, upstream.NotDispatched.Sentence()),
+		Data:    map[string]any{"reason": "limit", "limit": fmt.Sprintf("%s: %d", limit, most), "outcome": upstream.NotDispatched}}
 }
 
 func shuttingDown() *wire.Error {

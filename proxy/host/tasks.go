@@ -1,8 +1,8 @@
 package host
 
 import (
-	"encoding/json"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
@@ -30,6 +30,12 @@ func (s *stateless) taskRequest(x exchange, from sender) {
 		return
 	}
 	x.result(s.identify(result))
+}
+
+// taskNamed is the task that a request is about; empty for none.
+func taskNamed(m wire.Message) string {
+	id, _ := wire.String(wire.Get(m.Params(), "taskId"))
+	return id
 }
 
 func (s *stateless) serveTask(method, id string, params []byte) ([]byte, *wire.Error) {
@@ -120,28 +126,33 @@ func inlined(result []byte) []byte {
 	return completed("tools/call", result)
 }
 
+// taskObject is put together by hand: nothing is asked for more often.
 func taskObject(resultType string, t taskstate.Task) []byte {
-	now := time.Now()
-	object, err := json.Marshal(struct {
-		ResultType     string `json:"resultType,omitempty"`
-		TaskID         string `json:"taskId"`
-		Status         string `json:"status"`
-		StatusMessage  string `json:"statusMessage,omitempty"`
-		CreatedAt      string `json:"createdAt"`
-		LastUpdatedAt  string `json:"lastUpdatedAt"`
-		TTLMs          int64  `json:"ttlMs"`
-		PollIntervalMs int64  `json:"pollIntervalMs,omitempty"`
-	}{
-		resultType, t.ID, string(t.Status), t.StatusMessage, timestamp(t.CreatedAt), timestamp(t.UpdatedAt),
-		t.Retention(now).Milliseconds(), t.PollInterval.Milliseconds(),
-	})
-	if err != nil {
-		panic(err) // strings and integers always have an encoding
+	b := append(make([]byte, 0, 320+len(t.StatusMessage)), '{')
+	if resultType != "" {
+		b = append(append(append(b, `"resultType":`...), wire.Quote(resultType)...), ',')
 	}
-	if t.Progress == nil {
-		return object
+	b = append(append(b, `"taskId":`...), wire.Quote(t.ID)...)
+	b = append(append(b, `,"status":`...), wire.Quote(string(t.Status))...)
+	if t.StatusMessage != "" {
+		b = append(append(b, `,"statusMessage":`...), wire.Quote(t.StatusMessage)...)
 	}
-	return wire.Append(object, "_meta", wire.Set(nil, metaProgress, t.Progress))
+	b = appendTime(append(b, `,"createdAt":`...), t.CreatedAt)
+	b = appendTime(append(b, `,"lastUpdatedAt":`...), t.UpdatedAt)
+	b = strconv.AppendInt(append(b, `,"ttlMs":`...), t.Retention(time.Now()).Milliseconds(), 10)
+	if ms := t.PollInterval.Milliseconds(); ms != 0 {
+		b = strconv.AppendInt(append(b, `,"pollIntervalMs":`...), ms, 10)
+	}
+	if b = append(b, '}'); t.Progress == nil {
+		return b
+	}
+	return wire.Append(b, "_meta", wire.Set(nil, metaProgress, t.Progress))
 }
 
-func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+const timeForm = "2006-01-02T15:04:05.000Z"
+
+func timestamp(t time.Time) string { return t.UTC().Format(timeForm) }
+
+func appendTime(b []byte, t time.Time) []byte {
+	return append(t.UTC().AppendFormat(append(b, '"'), timeForm), '"')
+}

@@ -8,12 +8,11 @@ import (
 
 // FrontOptions is what a front needs to know.
 type FrontOptions struct {
-	Server   // what its host is to be served
-	StateDir string
-	Node     string
-	Version  string
+	Server  // what its host is to be served
+	Storage // for the runner, if this front starts it
+	Version string
 	// Start is a program and the first arguments of a command that starts a
-	// runner: with --state-dir and --node it calls [CheckStarted] and then, at
+	// runner: with the flags of [Storage] behind them it calls [CheckStarted] and then, at
 	// some remove ([Fork], [Keep]), [Serve], in a session of its own, and
 	// [Report] when that is ready.
 	Start  []string
@@ -24,9 +23,8 @@ type FrontOptions struct {
 
 // ServeOptions is what a runner needs to know before its first front.
 type ServeOptions struct {
-	StateDir string
-	Node     string
-	Version  string
+	Storage
+	Version string
 	// Log is the runner's own, and Sink where it goes: what sessions have to
 	// say without a front goes there, too.
 	Log  zerolog.Logger

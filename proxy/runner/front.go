@@ -156,7 +156,7 @@ func (f *front) connect(ctx context.Context) error {
 		return err
 	}
 	f.opts.StateDir = dir
-	found := starter{StateDir: dir, Node: f.opts.Node, Command: f.opts.Start, Patience: startLimit}
+	found := starter{Storage: f.opts.Storage, Command: f.opts.Start, Patience: startLimit}
 	for range connectTries {
 		err = found.reach(ctx, func(dial dialer) error { return f.greet(ctx, dial) })
 		var lost *lostError

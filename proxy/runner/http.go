@@ -73,7 +73,7 @@ func newHTTPEdge(ctx context.Context, listener *net.TCPListener, core *proxy.Pro
 	e.host = host.NewHTTP(host.HTTPOptions{
 		Options: options, Owner: ownerOf, Forward: forwarded(opts),
 		Local: isLoopback(listener.Addr()), Origins: e.opts.Origins, Hosts: e.opts.Hosts,
-		Node: opts.Node, Sessions: e.opts.Sessions, SessionIdle: e.opts.SessionIdle,
+		Node: opts.Node, Connections: e.opts.Connections, Sessions: e.opts.Sessions, SessionIdle: e.opts.SessionIdle,
 	})
 	e.server = &http.Server{
 		Handler: bounded(e.routes(), e.opts.HeaderTimeout), ReadHeaderTimeout: e.opts.HeaderTimeout, IdleTimeout: idleConnection,

@@ -43,6 +43,8 @@ type Server struct {
 	Identity string
 	// MessageBytes limits one message in either direction.
 	MessageBytes int
+	// Listeners limits the subscriptions of a session.
+	Listeners int
 	// LogLevel is the least severe that is logged, as zerolog names it.
 	LogLevel    string
 	LogPayloads bool
@@ -51,9 +53,7 @@ type Server struct {
 // Options is all that a run needs to know.
 type Options struct {
 	Server
-	StateDir string
-	// Node stands in front of the ids of tasks and sessions; empty for none.
-	Node string
+	Storage
 	// Listen, if not nil, serves hosts over HTTP; else there is one host, on
 	// In and Out.
 	Listen *Listen

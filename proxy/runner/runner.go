@@ -75,7 +75,7 @@ func withCore(ctx context.Context, opts Options, use func(*proxy.Proxy) error) e
 		return err
 	}
 	defer upstream.AdoptOrphans(opts.Log)()
-	store, err := openStore(ctx, ServeOptions{StateDir: opts.StateDir, Node: opts.Node, Log: opts.Log}, lockWait)
+	store, err := openStore(ctx, ServeOptions{Storage: opts.Storage, Log: opts.Log}, lockWait)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,9 @@ func withCore(ctx context.Context, opts Options, use func(*proxy.Proxy) error) e
 }
 
 func openStore(ctx context.Context, opts ServeOptions, wait time.Duration) (*taskstate.Store, error) {
-	store, err := taskstate.Open(ctx, opts.StateDir, &taskstate.Options{Log: opts.Log, LockWait: wait, Node: opts.Node})
+	store, err := taskstate.Open(ctx, opts.StateDir, &taskstate.Options{
+		Log: opts.Log, LockWait: wait, Node: opts.Node, MaxTasks: opts.Stored, MaxBytes: opts.StoreBytes,
+	})
 	if err == nil {
 		opts.Log.Info().Str("state_dir", opts.StateDir).Msg("the task store is open")
 	}
@@ -132,6 +134,6 @@ func edgeOptions(core *proxy.Proxy, opts Options) host.Options {
 	return host.Options{
 		Proxy: core, Version: opts.Version, Era: opts.Era,
 		MessageBytes: opts.MessageBytes, Log: opts.Log, LogPayloads: opts.LogPayloads,
-		Passthrough: opts.Passthrough, OlderTasks: opts.OlderTasks, Fallback: opts.Fallback,
+		Passthrough: opts.Passthrough, OlderTasks: opts.OlderTasks, Fallback: opts.Fallback, Listeners: opts.Listeners,
 	}
 }

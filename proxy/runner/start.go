@@ -18,10 +18,9 @@ import (
 
 // starter finds the runner of a state directory, and starts it if need be.
 type starter struct {
-	StateDir string // absolute
-	Node     string
+	Storage // the directory is absolute
 	// Command is the program and the first arguments of a command that calls
-	// [Serve], with what --state-dir and --node say, in a session of its own,
+	// [Serve], with what the flags of Storage say, in a session of its own,
 	// and [Report] when it is ready.
 	Command []string
 	// Patience is how long the start of a runner may take, one's own and that of
@@ -113,7 +112,7 @@ func (s starter) start(ctx context.Context, lock *os.File) error {
 		return err
 	}
 	defer ready.Close()
-	cmd := exec.Command(s.Command[0], append(s.Command[1:len(s.Command):len(s.Command)], "--state-dir", s.StateDir, "--node", s.Node)...)
+	cmd := exec.Command(s.Command[0], append(s.Command[1:len(s.Command):len(s.Command)], s.Flags()...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = "/", log, log, []*os.File{report, lock}
 	err = startApart(cmd)
 	_ = report.Close()

@@ -130,7 +130,7 @@ func TestRunnersThatDoNotStart(t *testing.T) {
 	for role, facts := range starts {
 		t.Run(role, func(t *testing.T) {
 			dir := stateDir(t)
-			s := starter{StateDir: dir, Command: roleCommand(role), Patience: patienceFor(role)}
+			s := starter{Storage: Storage{StateDir: dir}, Command: roleCommand(role), Patience: patienceFor(role)}
 			err := s.reach(t.Context(), absent)
 			checkLine(t, err, facts)
 			file, err := lock(t.Context(), dir, time.Minute)
@@ -172,7 +172,7 @@ func checkLine(t *testing.T, err error, facts []string) {
 func TestStarterThatWaitsForAnotherHasALimit(t *testing.T) {
 	dir := stateDir(t)
 	holder(t, dir)
-	s := starter{StateDir: dir, Patience: 50 * time.Millisecond}
+	s := starter{Storage: Storage{StateDir: dir}, Patience: 50 * time.Millisecond}
 	checkLine(t, s.reach(t.Context(), absent), []string{"another window", "hangs", "runner.log"})
 }
 
@@ -182,7 +182,7 @@ func TestRunnerIsFoundWhileSomebodyHasTheLock(t *testing.T) {
 	dir := stateDir(t)
 	holder(t, dir)
 	tries := 0
-	s := starter{StateDir: dir, Patience: time.Minute}
+	s := starter{Storage: Storage{StateDir: dir}, Patience: time.Minute}
 	err := s.reach(t.Context(), func(dial dialer) error {
 		if tries++; tries < 3 {
 			return absent(dial)

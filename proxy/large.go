@@ -1,0 +1,111 @@
+package proxy
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
+)
+
+// LargeResults says what becomes of a task's result above [Limits].ResultBytes.
+type LargeResults string
+
+// Spill keeps it in a file, and gives the client a link that it reads it by;
+// Truncate cuts its texts; Reject fails the task. An empty one is Reject.
+const (
+	Spill    LargeResults = "spill"
+	Truncate LargeResults = "truncate"
+	Reject   LargeResults = "reject"
+)
+
+// fit makes an outcome one that may be stored.
+func (r *run) fit(o taskstate.Outcome) taskstate.Outcome {
+	limits := r.proxy.opts.Limits
+	switch most := limits.ResultBytes; {
+	case most <= 0 || len(o.Payload) <= most:
+		return o
+	case o.Status == taskstate.Completed && limits.LargeResults == Spill:
+		return r.spill(o)
+	case o.Status == taskstate.Completed && limits.LargeResults == Truncate:
+		return truncated(o, most)
+	}
+	if o.Status == taskstate.Failed {
+		o.Payload = shortError(o.Payload)
+		return o
+	}
+	return failed(errOverResultBytes(len(o.Payload), limits.ResultBytes))
+}
+
+// shortError keeps of a server's error what it says in short.
+func shortError(object []byte) []byte {
+	text, _ := wire.String(wire.Get(object, "message"))
+	e := wire.Set(nil, "data", []byte(`{"reason":"too_large"}`))
+	e = wire.Prepend(e, "message", wire.Quote(short(text)))
+	code := wire.Get(object, "code")
+	if len(code) == 0 || len(code) > 20 {
+		code = strconv.AppendInt(nil, wire.CodeInternal, 10)
+	}
+	return wire.Prepend(e, "code", code)
+}
+
+// shownOfSpilled is how much of a text stands beside the link, in bytes.
+const shownOfSpilled = 2000
+
+// spill leaves a link in the result's place.
+func (r *run) spill(o taskstate.Outcome) taskstate.Outcome {
+	sum, err := r.proxy.opts.Tasks.store.Spill(r.taskID, o.Payload)
+	if err != nil {
+		r.log().Error().Err(err).Msg("a large result could not be kept in a file")
+		return failed(errUnkept(err, len(o.Payload)))
+	}
+	uri := spilledPrefix + r.taskID + "/" + sum
+	text := fmt.Sprintf("The result has %d bytes, more than are given at once. The whole of it, a CallToolResult in JSON, is the resource %s: read it with resources/read as long as the task is kept.",
+		len(o.Payload), uri)
+	if start := cutText(FirstText(o.Payload), shownOfSpilled); start != "" {
+		text += " It begins:\n" + start
+	}
+	o.Payload = inPlaceOf(o, r.proxy.opts.Limits.ResultBytes, textContent(text), link(uri, r.tool, len(o.Payload)))
+	return flagged(o)
+}
+
+// link is the content that refers to a resource (revision 2026-07-28, Tools,
+// Resource Links).
+func link(uri, tool string, size int) []byte {
+	l := wire.Set(nil, "size", fmt.Appendf(nil, "%d", size))
+	l = wire.Prepend(l, "mimeType", []byte(`"application/json"`))
+	l = wire.Prepend(l, "name", wire.Quote("result of "+tool))
+	l = wire.Prepend(l, "uri", wire.Quote(uri))
+	return wire.Prepend(l, "type", []byte(`"resource_link"`))
+}
+
+func textContent(text string) []byte {
+	return wire.Prepend(wire.Set(nil, "text", wire.Quote(text)), "type", []byte(`"text"`))
+}
+
+// inPlaceOf is a result of other content. What programs read of the old one stays if
+// it is small; without it the result says isError, for a client that checks it against
+// the tool's outputSchema would refuse it.
+func inPlaceOf(o taskstate.Outcome, most int, content ...[]byte) []byte {
+	result := wire.Set(nil, "content", wire.Array(content))
+	structured := wire.Get(o.Payload, "structuredContent")
+	switch {
+	case structured != nil && len(structured) <= most/2:
+		result = wire.Append(result, "structuredContent", structured)
+	case structured != nil:
+		return wire.Append(result, "isError", []byte("true"))
+	}
+	if o.IsError {
+		result = wire.Append(result, "isError", []byte("true"))
+	}
+	return result
+}
+
+// flagged has the outcome say what its result says.
+func flagged(o taskstate.Outcome) taskstate.Outcome {
+	o.IsError = string(wire.Get(o.Payload, "isError")) == "true"
+	if o.IsError {
+		o.StatusMessage = short(FirstText(o.Payload))
+	}
+	return o
+}
