@@ -24,6 +24,10 @@
 //   - migration_*_test.go are about both generations of tasks: matrix has one table
 //     of what every host sees, resume what is left after a kill, npm the same for
 //     published peers, examples what examples/migration says.
+//   - crash_*_test.go kill whoever has the store, at every point of a call's way and
+//     many times over; hostile_*_test.go have servers and hosts that mean harm,
+//     bounds_test.go meets the limits, secrets_*_test.go look for what must not be
+//     told.
 //   - schema/ judges every message by the published schemas, conformance/ runs
 //     the official suite.
 //   - servers/ holds the fixture servers, peers/ the drivers for hosts that run

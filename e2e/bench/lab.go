@@ -18,7 +18,8 @@ type lab struct {
 	dir   string // for files of the row
 	lines []line
 	ends  []func()
-	made  int // directories and files in dir
+	made  int           // directories and files in dir
+	limit time.Duration // for processes; 0 is peerLimit
 }
 
 func newLab(row string, t *tools, quick bool) *lab {

@@ -23,6 +23,9 @@ import (
 	"slices"
 )
 
+// minutes is how long the row soak takes.
+var minutes = flag.Int("minutes", 20, "how long soak takes")
+
 func main() {
 	list := flag.Bool("list", false, "print the names of the rows")
 	quick := flag.Bool("quick", false, "tiny sizes: to see whether a row works")
@@ -52,7 +55,7 @@ func choose(names []string) (chosen []row, err error) {
 		chosen = append(chosen, rows[i])
 	}
 	if len(names) == 0 {
-		chosen = rows
+		chosen = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.name == "soak" })
 	}
 	return chosen, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -42,7 +43,7 @@ func (l *lab) start(argv []string) *peer {
 	p.cmd.Stdout, p.out = theirs, bufio.NewReaderSize(out, 64<<10)
 	check(p.cmd.Start())
 	p.pids = []int{p.cmd.Process.Pid}
-	limit := time.AfterFunc(peerLimit, p.kill)
+	limit := time.AfterFunc(cmp.Or(l.limit, peerLimit), p.kill)
 	go func() { _ = p.cmd.Wait(); close(p.exited) }()
 	l.ends = append(l.ends, func() { limit.Stop(); p.stop(); _ = out.Close() })
 	return p

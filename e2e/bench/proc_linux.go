@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -42,6 +43,19 @@ func procField(pid int, file, field string, unit float64) (float64, error) {
 	}
 	n, err := strconv.ParseFloat(words[0], 64)
 	return n * unit, err
+}
+
+// killChildren kills what a process has started itself.
+func killChildren(pid int) {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // each with those that it has started
+	for _, thread := range threads {
+		text, _ := os.ReadFile(thread)
+		for _, child := range strings.Fields(string(text)) {
+			if n, err := strconv.Atoi(child); err == nil {
+				_ = syscall.Kill(n, syscall.SIGKILL)
+			}
+		}
+	}
 }
 
 // diskUse counts the blocks that a file really takes: some are sparse.

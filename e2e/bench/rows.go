@@ -22,7 +22,9 @@ var rows = []row{
 	{"start", "from start to the first answer with many stored tasks, beside opening the store alone", measureStart},
 	{"idle", "memory and disk of a proxy that has nothing to do", measureIdle},
 	{"listeners", "the end of a task, told to many listeners", measureListeners},
+	{"load", "many hosts over HTTP with many running tasks", measureLoad},
 	{"owners", "many owners over HTTP", measureOwners},
+	{"soak", "mixed traffic while processes are ended, for -minutes; only where it is named", measureSoak},
 }
 
 // run measures a row. What it had when something failed is returned too.

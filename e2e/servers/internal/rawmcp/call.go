@@ -5,7 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 )
+
+// runVariable names what tells servers apart that were started with the same
+// command. One that has it notes its process id.
+const runVariable = "E2E_RUN"
 
 // call is one tools/call in progress.
 type call struct {
@@ -29,6 +34,7 @@ func (c *call) answer(result string) {
 		return
 	}
 	c.s.reply(c.id, result)
+	c.trace("said")
 }
 
 func (c *call) fail(code int, text, data string) {
@@ -37,6 +43,15 @@ func (c *call) fail(code int, text, data string) {
 		return
 	}
 	c.s.fail(c.id, code, text, data)
+	c.trace("said")
+}
+
+// trace notes for a call that names itself, {trace}, that it was made or answered,
+// and in which run: a call that is repeated with answers is the same one.
+func (c *call) trace(what string) {
+	if name := text(member(c.args, "trace")); name != "" {
+		c.s.effects.add(what + " " + name + " " + os.Getenv(runVariable))
+	}
 }
 
 // progress sends a progress notification if the caller wanted any. The object

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -75,6 +76,9 @@ func newServer(opts Options) *server {
 func (s *server) serve() {
 	if s.opts.IgnoreTerm {
 		signal.Ignore(syscall.SIGTERM)
+	}
+	if os.Getenv(runVariable) != "" {
+		s.effects.add("server " + strconv.Itoa(os.Getpid()))
 	}
 	if s.opts.Banner {
 		s.out.banner()

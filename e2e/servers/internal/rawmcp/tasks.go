@@ -66,6 +66,9 @@ func (s *server) callTool(m message) {
 		}
 	}
 	s.effects.add("call " + tool)
+	if member(m.Params, "inputResponses") == nil && member(m.Params, "requestState") == nil {
+		c.trace("did")
+	}
 	if c.task == nil {
 		s.begin(string(m.ID), c, (*call).run)
 		return
