@@ -111,8 +111,8 @@ func (h *soakHost) create(size int, args string) (id string, err error) {
 func (h *soakHost) end(id string) (status, text string, err error) {
 	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(20 * time.Millisecond) {
 		text, err = h.post(getTask(id), "tasks/get", "")
-		if err != nil || strings.Contains(text, "shutdown") {
-			continue // the proxy is away
+		if err != nil || isAway(text) {
+			continue
 		}
 		if strings.Contains(text, `"code":-32602`) {
 			return "", text, fmt.Errorf("%w: task %s is not known any more: %s", errWrong, id, text)
@@ -123,6 +123,11 @@ func (h *soakHost) end(id string) (status, text string, err error) {
 		}
 	}
 	return "", text, fmt.Errorf("%w: task %s does not end: %.300s %v", errWrong, id, text, err)
+}
+
+// isAway tells the answer of a proxy that ends from a task that ended with it.
+func isAway(text string) bool {
+	return strings.Contains(text, `"reason":"shutdown"`) && !strings.Contains(text, `"status":`)
 }
 
 func (h *soakHost) remember(id, status string) {
@@ -249,7 +254,7 @@ func (h *soakHost) ask() (int, error) {
 	case err != nil || time.Now().After(old.until):
 	case between([]byte(text), `"status":"`, '"') != old.status:
 		err = fmt.Errorf("%w: task %s was %s, and is: %.300s", errWrong, old.id, old.status, text)
-		if strings.Contains(text, "shutdown") {
+		if isAway(text) {
 			err = errors.New("shutting down")
 		}
 	}
