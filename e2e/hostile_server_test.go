@@ -45,6 +45,9 @@ func TestHostileServer(t *testing.T) {
 		t.Run(a.tool, func(t *testing.T) {
 			p := &proxied{Upstream: []string{fixture(t, "hostile")}, StateDir: t.TempDir()}
 			p.Config = "limits: {message_bytes: 8MiB}\n"
+			if raceEnabled { // every line is judged, which takes it minutes
+				p.Host.Env = []string{"E2E_FLOOD=10000"}
+			}
 			h := p.start(t)
 			h.initialize("2025-11-25")
 			h.ask(toolCall("1", "run", `{}`))

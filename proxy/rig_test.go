@@ -45,7 +45,7 @@ func (r *rig) starts(policy Policy) {
 		policy.TTL = never
 	}
 	r.proxy = New(Options{Tasks: NewTasks(r.store.Store, zerolog.Nop()), Policies: Policies{Default: policy}, Log: zerolog.New(io.Discard).Hook(r), Upstream: upstream.Options{
-		URL: "http://127.0.0.1/mcp", Dial: r.pipes.dial,
+		URL: "http://127.0.0.1/mcp", Dial: r.pipes.Dial,
 	}})
 	r.client = r.proxy.Dial(upstream.Hello{Era: r.era, Info: []byte(`{"name":"test"}`), Capabilities: []byte(everything)}, upstream.Handler{})
 	r.t.Cleanup(r.closes)

@@ -1,17 +1,15 @@
 package proxy
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire/pipenet"
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
@@ -21,7 +19,7 @@ type server struct {
 	t     *testing.T
 	era   upstream.Era
 	http  *http.Server
-	pipes *pipes
+	pipes *pipenet.Listener
 	plays chan *play
 
 	mu      sync.Mutex
@@ -35,7 +33,7 @@ type server struct {
 func newServer(t *testing.T, era upstream.Era) *server {
 	s := &server{t: t, era: era, plays: make(chan *play, 10000)}
 	s.tools = func(string) string { return `{"tools":[]}` }
-	s.pipes = &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+	s.pipes = pipenet.New()
 	s.http = &http.Server{Handler: s}
 	go s.http.Serve(s.pipes) // ends with Close
 	t.Cleanup(s.dies)
@@ -186,36 +184,3 @@ func (s *server) wantCancelled(want int) {
 		s.t.Errorf("the server was told of %d cancellations, want %d", len(s.notices), want)
 	}
 }
-
-// pipes is the server's listener.
-type pipes struct {
-	conns  chan net.Conn
-	closed chan struct{}
-	once   sync.Once
-}
-
-func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
-	here, there := net.Pipe()
-	select {
-	case p.conns <- there:
-		return here, nil
-	case <-p.closed:
-		return nil, errors.New("connection refused")
-	}
-}
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error {
-	p.once.Do(func() { close(p.closed) })
-	return nil
-}
-
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }

@@ -49,7 +49,7 @@ func (s *Store) maySpill(id string, size int) error {
 	}
 	free, err := s.opts.FreeSpace(s.dir)
 	if err == nil && free < s.opts.Reserve+uint64(size) {
-		return fmt.Errorf("task store: %d bytes free in %s, %d are to be written beside a reserve of %d: %w", free, s.dir, size, s.opts.Reserve, ErrNoSpace)
+		return noSpace(s.dir, free, s.opts.Reserve+uint64(size))
 	}
 	return err
 }

@@ -61,7 +61,7 @@ func (k *conn) attribute(m wire.Message) {
 	}
 	if guessed {
 		name, _ := wire.String(wire.Get(r.Message.Params(), "name"))
-		k.log.Warn().Str("method", m.Method()[:min(len(m.Method()), 100)]).Str("for", r.Message.Method()+" "+name[:min(len(name), 100)]).Msg(
+		k.log.Warn().Str("method", m.Label()).Str("for", r.Message.Method()+" "+name[:min(len(name), 100)]).Msg(
 			"the upstream server does not say for which of its open requests it asks; the latest one is taken")
 	}
 	k.ask(r, m, guessed)

@@ -164,7 +164,7 @@ func (k *conn) notify(m wire.Message) {
 
 func (k *conn) told(err error, m wire.Message) {
 	if err != nil {
-		k.log.Warn().Err(err).Str("method", m.Method()[:min(len(m.Method()), 100)]).Msg("the upstream server did not take a notification")
+		k.log.Warn().Err(err).Str("method", m.Label()).Msg("the upstream server did not take a notification")
 	}
 }
 

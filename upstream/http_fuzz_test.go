@@ -3,12 +3,9 @@ package upstream
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
-	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire/pipenet"
 )
 
 // babbler is a real HTTP server on pipes. It greets, in its era, and answers
@@ -25,35 +23,8 @@ type babbler struct {
 	status    int
 	kind      string
 	body      []byte
-	conns     chan net.Conn
-	closed    chan struct{}
-	once      sync.Once
+	*pipenet.Listener
 }
-
-func (s *babbler) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	here, there := net.Pipe()
-	select {
-	case s.conns <- there:
-		return here, nil
-	case <-s.closed:
-		return nil, errors.New("connection refused")
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func (s *babbler) Accept() (net.Conn, error) {
-	select {
-	case c := <-s.conns:
-		return c, nil
-	case <-s.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (s *babbler) Close() error { s.once.Do(func() { close(s.closed) }); return nil }
-
-func (s *babbler) Addr() net.Addr { return &net.TCPAddr{} }
 
 func (s *babbler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
@@ -85,7 +56,7 @@ func FuzzHTTP(f *testing.F) {
 		f.Add(true, 200, true, []byte("\xef\xbb\xbfid: 1\nretry: 1\ndata: "+strings.ReplaceAll(text, "\n", "\ndata: ")+"\n\n"))
 	}
 	f.Fuzz(func(t *testing.T, stateless bool, status int, stream bool, body []byte) {
-		s := &babbler{stateless: stateless, status: 200 + max(status, 0)%400, kind: "application/json", body: body, conns: make(chan net.Conn), closed: make(chan struct{})}
+		s := &babbler{stateless: stateless, status: 200 + max(status, 0)%400, kind: "application/json", body: body, Listener: pipenet.New()}
 		if stream {
 			s.kind = "text/event-stream"
 		}
@@ -113,7 +84,7 @@ func (s *babbler) babble(t *testing.T) {
 		era = Stateless
 	}
 	c := New(Options{
-		URL: "http://127.0.0.1/mcp", Dial: s.dial, Hello: Hello{Era: era, Only: true, Info: []byte(`{"name":"test"}`)},
+		URL: "http://127.0.0.1/mcp", Dial: s.Dial, Hello: Hello{Era: era, Only: true, Info: []byte(`{"name":"test"}`)},
 		Log: zerolog.Nop(), MessageBytes: 1 << 16, CloseGrace: 50 * time.Millisecond,
 	})
 	var replies atomic.Int32

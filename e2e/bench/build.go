@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/e2e/peers"
 )
@@ -16,6 +17,7 @@ type tools struct {
 	dir    string // of those that were built; the caller removes it
 	module string // the directory of the module
 	proxy  string
+	soak   time.Duration // how long that row takes
 }
 
 func buildTools() (*tools, error) {

@@ -21,14 +21,13 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 )
-
-// minutes is how long the row soak takes.
-var minutes = flag.Int("minutes", 20, "how long soak takes")
 
 func main() {
 	list := flag.Bool("list", false, "print the names of the rows")
 	quick := flag.Bool("quick", false, "tiny sizes: to see whether a row works")
+	minutes := flag.Int("minutes", 20, "how long soak takes")
 	flag.Parse()
 	if *list {
 		for _, r := range rows {
@@ -38,7 +37,7 @@ func main() {
 	}
 	chosen, err := choose(flag.Args())
 	if err == nil {
-		err = measure(chosen, *quick)
+		err = measure(chosen, *quick, time.Duration(*minutes)*time.Minute)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -61,12 +60,13 @@ func choose(names []string) (chosen []row, err error) {
 }
 
 // measure goes on behind a row that failed.
-func measure(chosen []row, quick bool) error {
+func measure(chosen []row, quick bool, soak time.Duration) error {
 	tools, err := buildTools()
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(tools.dir)
+	tools.soak = soak
 	fmt.Println(tableHead)
 	failed := 0
 	for _, r := range chosen {

@@ -52,7 +52,7 @@ func soakFor(l *lab) time.Duration {
 	if l.quick {
 		return 6 * time.Second
 	}
-	return time.Duration(*minutes) * time.Minute
+	return l.soak
 }
 
 func (s *soak) run() {

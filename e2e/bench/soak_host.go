@@ -70,13 +70,17 @@ func (h *soakHost) live() {
 // errWrong is wrong whatever happens to the processes.
 var errWrong = errors.New("wrong")
 
-// post returns the whole answer; errors are those of the connection.
-func (h *soakHost) post(q shape, method, name string) (string, error) {
+func (h *soakHost) begin(q shape, method, name string) (*http.Response, error) {
 	r := must(http.NewRequest(http.MethodPost, "http://"+h.address+"/mcp", bytes.NewReader(bytes.TrimSuffix(q.line(nil, 1), []byte("\n")))))
 	r.Header = statelessHeader(method, name)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
-	response, err := h.client.Do(r)
+	return h.client.Do(r)
+}
+
+// post returns the whole answer; errors are those of the connection.
+func (h *soakHost) post(q shape, method, name string) (string, error) {
+	response, err := h.begin(q, method, name)
 	if err != nil {
 		return "", err
 	}
@@ -195,12 +199,7 @@ func (h *soakHost) listening() (int, error) {
 	if err != nil {
 		return deedListen, err
 	}
-	r := must(http.NewRequest(http.MethodPost, "http://"+h.address+"/mcp",
-		bytes.NewReader(request("subscriptions/listen", meta+`,"notifications":{"taskIds":["`+id+`"]}`).line(nil, 2))))
-	r.Header = statelessHeader("subscriptions/listen", "")
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "text/event-stream, application/json")
-	response, err := h.client.Do(r)
+	response, err := h.begin(request("subscriptions/listen", meta+`,"notifications":{"taskIds":["`+id+`"]}`), "subscriptions/listen", "")
 	if err != nil {
 		return deedListen, err
 	}

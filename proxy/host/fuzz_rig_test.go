@@ -1,13 +1,9 @@
 package host
 
 import (
-	"context"
-	"errors"
 	"io"
-	"net"
 	"net/http"
 	"runtime"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,6 +11,7 @@ import (
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire/pipenet"
 	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
@@ -23,35 +20,8 @@ import (
 // in one era: thousands of edges a minute need neither ports nor processes.
 type quickServer struct {
 	stateless bool
-	conns     chan net.Conn
-	closed    chan struct{}
-	once      sync.Once
+	*pipenet.Listener
 }
-
-func (s *quickServer) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	here, there := net.Pipe()
-	select {
-	case s.conns <- there:
-		return here, nil
-	case <-s.closed:
-		return nil, errors.New("connection refused")
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func (s *quickServer) Accept() (net.Conn, error) {
-	select {
-	case c := <-s.conns:
-		return c, nil
-	case <-s.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (s *quickServer) Close() error { s.once.Do(func() { close(s.closed) }); return nil }
-
-func (s *quickServer) Addr() net.Addr { return &net.TCPAddr{} }
 
 func (s *quickServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
@@ -84,7 +54,7 @@ func (s *quickServer) result(method string) string {
 
 // newQuickCore is a core before a quickServer, for all runs of one fuzz target.
 func newQuickCore(f *testing.F, stateless bool) *proxy.Proxy {
-	s := &quickServer{stateless: stateless, conns: make(chan net.Conn), closed: make(chan struct{})}
+	s := &quickServer{stateless: stateless, Listener: pipenet.New()}
 	web := &http.Server{Handler: s}
 	go func() { _ = web.Serve(s) }() // ends with Close
 	store, err := taskstate.Open(f.Context(), f.TempDir(), &taskstate.Options{Log: zerolog.Nop()})
@@ -92,7 +62,7 @@ func newQuickCore(f *testing.F, stateless bool) *proxy.Proxy {
 		f.Fatal(err)
 	}
 	core := proxy.New(proxy.Options{
-		Tasks: proxy.NewTasks(store, zerolog.Nop()), Log: zerolog.Nop(), Upstream: upstream.Options{URL: "http://127.0.0.1/mcp", Dial: s.dial, Log: zerolog.Nop()},
+		Tasks: proxy.NewTasks(store, zerolog.Nop()), Log: zerolog.Nop(), Upstream: upstream.Options{URL: "http://127.0.0.1/mcp", Dial: s.Dial, Log: zerolog.Nop()},
 		Policies: proxy.Policies{
 			Default: proxy.Policy{Task: proxy.After, After: time.Hour, TTL: time.Second},
 			Tools:   []proxy.ToolPolicy{{Pattern: "task", Policy: proxy.Policy{Task: proxy.Always, TTL: time.Second}}, {Pattern: "never", Policy: proxy.Policy{Task: proxy.Never}}},

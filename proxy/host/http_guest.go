@@ -9,7 +9,7 @@ import (
 
 func (gs *guests) newStateless(key, owner string, capabilities []byte) *guest {
 	drop := func(m wire.Message) { // there is no stream that it belongs to
-		gs.opts.Log.Debug().Str("method", m.Method()[:min(len(m.Method()), 100)]).Msg("dropped a message of the upstream server that belongs to no request")
+		gs.opts.Log.Debug().Str("method", m.Label()).Msg("dropped a message of the upstream server that belongs to no request")
 	}
 	g := &guest{key: key, owner: owner, inflight: newInflight(), used: time.Now()}
 	g.channel = newChannel(gs.opts.Options, owner, drop, func(bool) {})

@@ -34,6 +34,8 @@ func TestTaskIsToldToManyInTheSameMemory(t *testing.T) {
 			}
 		}
 		time.Sleep(2 * toldFor)
+		told.mu.Lock()
+		defer told.mu.Unlock()
 		if told.params != nil || told.task.Outcome != nil {
 			t.Error("it is kept")
 		}

@@ -14,6 +14,10 @@ func (m Message) ID() []byte { return m.part(m.id, m.changes().ID) }
 // Method returns the method's name, empty for a response.
 func (m Message) Method() string { return m.method }
 
+// Label is the method as it is logged: no longer than a line takes, whatever a peer
+// calls its messages.
+func (m Message) Label() string { return m.method[:min(len(m.method), 100)] }
+
 // Params returns the params, nil if there are none.
 func (m Message) Params() []byte {
 	if m.params.to == 0 {

@@ -14,12 +14,7 @@ type LineReader struct {
 	limit int
 	more  func(bool)
 	said  bool // what more was told last
-	row   int  // lines so far
 }
-
-// maxRow is how many lines may follow each other without a pause, for those who hold
-// something back until then.
-const maxRow = 64
 
 // NewLineReader reads from r. A line longer than limit bytes is not kept in
 // memory: Next reports it as a *TooLongError and goes on behind it.
@@ -28,8 +23,8 @@ func NewLineReader(r io.Reader, limit int) *LineReader {
 }
 
 // OnMore has more called with true when Next returns a line and another is
-// there already, and with false before the reader waits for one, or with the 64th
-// line. Both calls come from the goroutine that uses the reader, and alternate.
+// there already, and with false before the reader waits for one. Both calls
+// come from the goroutine that uses the reader, and alternate.
 func (r *LineReader) OnMore(more func(bool)) { r.more = more }
 
 func (r *LineReader) say(more bool) {
@@ -45,9 +40,9 @@ func (r *LineReader) Next() ([]byte, error) {
 	for {
 		line, err := r.line()
 		if len(bytes.TrimSpace(line)) > 0 && (err == nil || err == io.EOF) {
-			_, whole := r.in.line() // another one is there already
-			r.row++
-			r.say(whole && r.row%maxRow != 0)
+			if _, whole := r.in.line(); whole { // another one is there already
+				r.say(true)
+			}
 			return line, nil
 		}
 		if err != nil {

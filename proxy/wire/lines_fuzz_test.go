@@ -80,7 +80,7 @@ func FuzzLineWriter(f *testing.F) {
 		w := NewLineWriter(&out)
 		want := ""
 		for _, line := range [][]byte{first, second} {
-			if err := w.WriteLine(bytes.Clone(line)); err != nil {
+			if err := w.WriteMessage(Message{raw: bytes.Clone(line)}); err != nil {
 				t.Fatal(err)
 			}
 			want += strings.ReplaceAll(string(line), "\n", " ") + "\n"

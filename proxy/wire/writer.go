@@ -41,46 +41,32 @@ func NewLineWriter(w io.Writer) *LineWriter {
 	return lw
 }
 
-// WriteLine queues line and a newline behind every line given before. Newlines
-// in it, white space between the tokens of JSON, become spaces: a message must
-// hold none (revision 2026-07-28, stdio). An error
-// means that this line will not be written: the writer is closed or w has
+// WriteMessage queues a message and a newline behind every one given before, and
+// copies no more of it than it must. Newlines in it, white space between the tokens
+// of JSON, become spaces: a message must hold none (revision 2026-07-28, stdio). An
+// error means that this message will not be written: the writer is closed or w has
 // failed. Nil does not mean that it has been.
-func (lw *LineWriter) WriteLine(line []byte) error {
-	return lw.write(func() { joinLines(lw.pending.copy(line)) })
-}
-
-// WriteMessage is WriteLine for a message, of which it copies no more than it must.
-func (lw *LineWriter) WriteMessage(m Message) error { return lw.write(func() { lw.add(m) }) }
-
-func (lw *LineWriter) write(add func()) error {
+func (lw *LineWriter) WriteMessage(m Message) error {
 	lw.mu.Lock()
 	defer lw.mu.Unlock()
 	for !lw.ended() && lw.backlog() > maxPending {
 		lw.change.Wait()
 	}
-	return lw.queue(add)
+	return lw.queue(m)
 }
 
-// Offer is WriteLine for whoever must not wait: with more than maxOffered
-// bytes pending the line is refused with ErrFull.
-func (lw *LineWriter) Offer(line []byte) error {
-	return lw.offer(func() { joinLines(lw.pending.copy(line)) })
-}
-
-// OfferMessage is to Offer what WriteMessage is to WriteLine.
-func (lw *LineWriter) OfferMessage(m Message) error { return lw.offer(func() { lw.add(m) }) }
-
-func (lw *LineWriter) offer(add func()) error {
+// OfferMessage is WriteMessage for whoever must not wait: with more than maxOffered
+// bytes pending the message is refused with ErrFull.
+func (lw *LineWriter) OfferMessage(m Message) error {
 	lw.mu.Lock()
 	defer lw.mu.Unlock()
 	if !lw.ended() && lw.backlog() > maxOffered {
 		return ErrFull
 	}
-	return lw.queue(add)
+	return lw.queue(m)
 }
 
-// ErrFull is the error of [LineWriter.Offer] for a peer that does not read.
+// ErrFull is the error of [LineWriter.OfferMessage] for a peer that does not read.
 var ErrFull = errors.New("the receiver does not read what was sent before")
 
 func (lw *LineWriter) add(m Message) {
@@ -90,8 +76,7 @@ func (lw *LineWriter) add(m Message) {
 	}
 }
 
-// queue has add put one line into the backlog.
-func (lw *LineWriter) queue(add func()) error {
+func (lw *LineWriter) queue(m Message) error {
 	if lw.closed {
 		return io.ErrClosedPipe
 	}
@@ -99,7 +84,7 @@ func (lw *LineWriter) queue(add func()) error {
 		return lw.err
 	}
 	first := lw.pending.size == 0
-	add()
+	lw.add(m)
 	lw.pending.copy(newline)
 	if lw.holds == 0 || lw.pending.size > maxHeld {
 		lw.release(first)

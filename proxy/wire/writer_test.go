@@ -21,7 +21,7 @@ func TestConcurrentLinesStayWholeAndInOrder(t *testing.T) {
 	for n := range writers {
 		all.Go(func() {
 			for i := range lines {
-				if err := w.WriteLine(fmt.Appendf(nil, "%d %d %s", n, i, strings.Repeat("x", i))); err != nil {
+				if err := w.WriteMessage(Message{raw: fmt.Appendf(nil, "%d %d %s", n, i, strings.Repeat("x", i))}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -52,11 +52,11 @@ func TestLineIsCopiedAndHoldsNoNewline(t *testing.T) {
 	w := NewLineWriter(&out)
 	line := []byte("{\n  \"a\": 1,\r\n\n  \"b\": \"\\n\"}\n")
 	before := string(line)
-	if err := w.WriteLine(line); err != nil || string(line) != before {
-		t.Fatalf("WriteLine = %v, the input became %q", err, line)
+	if err := w.WriteMessage(Message{raw: line}); err != nil || string(line) != before {
+		t.Fatalf("WriteMessage = %v, the input became %q", err, line)
 	}
 	clear(line)
-	w.WriteLine([]byte("{}"))
+	w.WriteMessage(Message{raw: []byte("{}")})
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestCloseLosesNothingAndMayBeRepeated(t *testing.T) {
 	r, pipe := io.Pipe()
 	w := NewLineWriter(pipe)
 	for range 100 {
-		w.WriteLine([]byte("{}"))
+		w.WriteMessage(Message{raw: []byte("{}")})
 	}
 	var closing sync.WaitGroup
 	for range 3 {
@@ -80,8 +80,8 @@ func TestCloseLosesNothingAndMayBeRepeated(t *testing.T) {
 	if string(got) != strings.Repeat("{}\n", 100) || err != nil {
 		t.Errorf("%d bytes arrived, %v", len(got), err)
 	}
-	if err := w.WriteLine([]byte("{}")); err != io.ErrClosedPipe {
-		t.Errorf("WriteLine after Close = %v", err)
+	if err := w.WriteMessage(Message{raw: []byte("{}")}); err != io.ErrClosedPipe {
+		t.Errorf("WriteMessage after Close = %v", err)
 	}
 }
 
@@ -91,13 +91,13 @@ func TestFailureOfThePipeReachesEveryWriter(t *testing.T) {
 		r, pipe := io.Pipe()
 		r.CloseWithError(broken)
 		w := NewLineWriter(pipe)
-		if err := w.WriteLine([]byte("{}")); err != nil {
-			t.Errorf("the first WriteLine = %v", err)
+		if err := w.WriteMessage(Message{raw: []byte("{}")}); err != nil {
+			t.Errorf("the first WriteMessage = %v", err)
 		}
 		synctest.Wait()
 		for range 2 {
-			if err := w.WriteLine([]byte("{}")); err != broken {
-				t.Errorf("WriteLine = %v", err)
+			if err := w.WriteMessage(Message{raw: []byte("{}")}); err != broken {
+				t.Errorf("WriteMessage = %v", err)
 			}
 		}
 		for range 2 {
@@ -108,8 +108,8 @@ func TestFailureOfThePipeReachesEveryWriter(t *testing.T) {
 	})
 }
 
-// stuck writes lines of 1 MB to a pipe that nobody reads until WriteLine
-// blocks, and then lets end release it. It returns what WriteLine said last.
+// stuck writes lines of 1 MB to a pipe that nobody reads until WriteMessage
+// blocks, and then lets end release it. It returns what WriteMessage said last.
 func stuck(t *testing.T, end func(w *LineWriter, pipe *io.PipeReader)) (last error) {
 	t.Helper()
 	r, pipe := io.Pipe()
@@ -118,7 +118,7 @@ func stuck(t *testing.T, end func(w *LineWriter, pipe *io.PipeReader)) (last err
 	var writing sync.WaitGroup
 	writing.Go(func() {
 		line := bytes.Repeat([]byte("x"), 1<<20)
-		for last = w.WriteLine(line); last == nil; last = w.WriteLine(line) {
+		for last = w.WriteMessage(Message{raw: line}); last == nil; last = w.WriteMessage(Message{raw: line}) {
 			count.Add(1)
 		}
 	})
@@ -142,7 +142,7 @@ func TestPeerThatNeverReadsBlocksOnlyBeyondTheLimit(t *testing.T) {
 			}
 		})
 		if err != io.ErrClosedPipe {
-			t.Errorf("the blocked WriteLine = %v", err)
+			t.Errorf("the blocked WriteMessage = %v", err)
 		}
 	})
 }
@@ -176,7 +176,7 @@ func TestCloseWaitsForAStuckWriteAndFreesTheWaiting(t *testing.T) {
 			closing.Wait()
 		})
 		if err != io.ErrClosedPipe {
-			t.Errorf("the blocked WriteLine = %v", err)
+			t.Errorf("the blocked WriteMessage = %v", err)
 		}
 	})
 }
@@ -202,12 +202,12 @@ func TestHeldLinesComeTogether(t *testing.T) {
 	lw.Hold(true)
 	lw.Hold(true)
 	for _, line := range []string{"a", "b"} {
-		if err := lw.WriteLine([]byte(line)); err != nil {
+		if err := lw.WriteMessage(Message{raw: []byte(line)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	lw.Hold(false) // one of two
-	if err := lw.WriteLine([]byte("c")); err != nil {
+	if err := lw.WriteMessage(Message{raw: []byte("c")}); err != nil {
 		t.Fatal(err)
 	}
 	lw.Hold(false)
@@ -222,7 +222,7 @@ func TestMuchIsNotHeld(t *testing.T) {
 	lw, r := pipeWriter(t)
 	lw.Hold(true)
 	long := bytes.Repeat([]byte{'x'}, maxHeld+1)
-	if err := lw.WriteLine(long); err != nil {
+	if err := lw.WriteMessage(Message{raw: long}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := io.ReadAll(io.LimitReader(r, int64(len(long)))); err != nil || !bytes.Equal(got, long) {
@@ -234,12 +234,12 @@ func TestOfferRefusesWhatWouldGatherWithoutBound(t *testing.T) {
 	lw, _ := pipeWriter(t)
 	line := bytes.Repeat([]byte{'x'}, 1<<20)
 	for range maxOffered/len(line) + 1 {
-		if err := lw.Offer(line); err != nil {
+		if err := lw.OfferMessage(Message{raw: line}); err != nil {
 			t.Fatalf("refused too early: %v", err)
 		}
 	}
 	for range 2 { // the pipe has taken less than one line
-		if err := lw.Offer(line); err != nil && !errors.Is(err, ErrFull) {
+		if err := lw.OfferMessage(Message{raw: line}); err != nil && !errors.Is(err, ErrFull) {
 			t.Fatal(err)
 		} else if err != nil {
 			return
