@@ -107,6 +107,7 @@ func TestForwardedCredentialsAreOwners(t *testing.T) {
 		l.checkForeign(t, id, stranger)
 	}
 	own := taskOf(t, l.join().ask(declared.toolCall("1", taskPrefix+"run", `{}`)))
+	finishTask(l.join(), own, "completed")
 	l.checkForeign(t, own, sender("alice"))
 	l.kill()
 	l = p.listen(t)
