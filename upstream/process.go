@@ -79,7 +79,7 @@ func newProcess(pipes *childPipes, opts processOptions) *process {
 		opts.TermGrace = time.Second
 	}
 	hurry := make(chan struct{})
-	out := &outputReader{file: pipes.stdout}
+	out := newOutputReader(pipes.stdout)
 	return &process{
 		stdin: pipes.stdin, stdout: out, out: out, opts: opts,
 		stderr: newStderrLog(pipes.stderr, opts.Stderr),

@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
 
 // childPipes are the three pipes to a child: our ends, and its ends until it has them.
@@ -56,15 +58,18 @@ const restLimit = 1 << 20
 // dead child may be held open by something that the child left behind. It closes the file when it ends.
 type outputReader struct {
 	file *os.File
-	rest int // read after the deadline; touched by the reader only
+	in   io.Reader // reads file
+	rest int       // read after the deadline; touched by the reader only
 }
+
+func newOutputReader(f *os.File) *outputReader { return &outputReader{file: f, in: wire.FileReader(f)} }
 
 // expire is called once, from any goroutine, when the child is gone. Where pipes know no deadline (Windows) the end comes
 // from the job object, which ends whatever holds the pipe.
 func (r *outputReader) expire() { _ = r.file.SetReadDeadline(time.Now().Add(lastWords)) }
 
 func (r *outputReader) Read(b []byte) (int, error) {
-	n, err := r.file.Read(b)
+	n, err := r.in.Read(b)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		n, err = r.readRest(b)
 	}

@@ -22,7 +22,7 @@ type stderrLog struct {
 }
 
 func newStderrLog(in *os.File, out io.Writer) *stderrLog {
-	s := &stderrLog{in: &outputReader{file: in}, done: make(chan struct{})}
+	s := &stderrLog{in: newOutputReader(in), done: make(chan struct{})}
 	if out != nil {
 		s.out = newStderrForwarder(out)
 	}

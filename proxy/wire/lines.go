@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
 )
 
 // LineReader reads newline-delimited messages (revision 2026-07-28, stdio).
@@ -19,6 +20,9 @@ type LineReader struct {
 // NewLineReader reads from r. A line longer than limit bytes is not kept in
 // memory: Next reports it as a *TooLongError and goes on behind it.
 func NewLineReader(r io.Reader, limit int) *LineReader {
+	if f, ok := r.(*os.File); ok {
+		r = FileReader(f)
+	}
 	return &LineReader{in: newInput(r, limit), limit: limit, more: func(bool) {}}
 }
 

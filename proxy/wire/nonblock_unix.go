@@ -1,0 +1,28 @@
+//go:build unix
+
+package wire
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// nonBlocking is the way to the descriptor of a file in non-blocking mode, nil for
+// anything else.
+func nonBlocking(file any) syscall.RawConn {
+	conn, ok := file.(syscall.Conn)
+	if !ok {
+		return nil
+	}
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	flags := 0
+	err = raw.Control(func(fd uintptr) { flags, _ = unix.FcntlInt(fd, unix.F_GETFL, 0) })
+	if err != nil || flags&unix.O_NONBLOCK == 0 {
+		return nil
+	}
+	return raw
+}
