@@ -34,7 +34,11 @@ type soak struct {
 }
 
 // footprint is what the proxy takes at a time.
-type footprint struct{ memory, disk float64 }
+type footprint struct {
+	memory float64 // of its own: what it has mapped of files goes with these
+	mapped float64
+	disk   float64
+}
 
 const (
 	soakTTL   = 20 * time.Second
@@ -161,14 +165,21 @@ func (s *soak) release() {
 
 // watch takes the footprint in the second half, in which the process stays.
 func (s *soak) watch() {
-	dir := s.argv[stateDirAt]
 	time.Sleep(time.Until(s.started.Add(s.until.Sub(s.started) * 6 / 10)))
 	for s.pause(time.Duration(s.n(2000, 100)) * time.Millisecond) {
-		rss, err := memory(s.now().pid(), "VmRSS")
-		if err == nil {
-			s.taken = append(s.taken, footprint{rss, diskUsed(dir)})
+		if f, err := s.footprint(); err == nil {
+			s.taken = append(s.taken, f)
 		}
 	}
+}
+
+func (s *soak) footprint() (f footprint, err error) {
+	pid := s.now().pid()
+	if f.memory, err = memory(pid, "RssAnon"); err == nil {
+		f.mapped, err = memory(pid, "RssFile")
+	}
+	f.disk = diskUsed(s.argv[stateDirAt])
+	return f, err
 }
 
 func diskUsed(dir string) (total float64) {
@@ -192,9 +203,18 @@ func (s *soak) report() {
 	for _, of := range []struct {
 		name  string
 		value func(footprint) float64
-	}{{"memory", func(f footprint) float64 { return f.memory }}, {"disk", func(f footprint) float64 { return f.disk }}} {
+		most  float64
+	}{
+		{"memory", func(f footprint) float64 { return f.memory }, 1.25},
+		{"disk", func(f footprint) float64 { return f.disk }, 1.25},
+		{"files in memory", func(f footprint) float64 { return f.mapped }, 0}, // as much of them as was touched last
+	} {
 		early, late := middle(s.taken[:fourth], of.value), middle(s.taken[len(s.taken)-fourth:], of.value)
-		s.add(of.name+" in the end", bytesText(late), "earlier "+bytesText(early), times(late/early), atMost(late/early, 1.25, " ×"))
+		target := goal{}
+		if of.most > 0 {
+			target = atMost(late/early, of.most, " ×")
+		}
+		s.add(of.name+" in the end", bytesText(late), "earlier "+bytesText(early), times(late/early), target)
 	}
 	for deed, name := range deedNames {
 		s.add(name, fmt.Sprint(s.did[deed].Load()), "", "", goal{})
