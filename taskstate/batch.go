@@ -135,9 +135,11 @@ func (s *Store) show(o *op) {
 		s.addDead(o.dropped)
 		s.tell(o.task)
 	case opExpire:
-		s.freed.Add(int64(len(o.gone)))
 		for _, g := range o.gone {
-			s.addDead(g.size)
+			if g.counted {
+				s.freed.Add(1)
+				s.addDead(g.size)
+			}
 		}
 	}
 }

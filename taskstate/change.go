@@ -156,13 +156,16 @@ func (s *Store) Finish(ctx context.Context, id string, outcome Outcome) (Task, e
 	}
 	o := newOp(opFinish, id)
 	o.outcome = outcome
-	err := s.submit(o)
-	if errors.Is(err, ErrFinished) || errors.Is(err, ErrNotFound) {
+	switch err := s.submit(o); {
+	case errors.Is(err, ErrFinished), errors.Is(err, ErrNotFound):
 		return s.settled(id)
-	}
-	if err != nil {
+	case errors.Is(err, ErrFull):
+		s.dropNamed(id, outcome.Payload)
+		return Task{}, err
+	case err != nil:
 		return Task{}, err
 	}
+	s.keepNamed(id, outcome.Payload)
 	return o.task, nil
 }
 

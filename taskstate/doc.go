@@ -44,7 +44,7 @@
 // value is sealed with a length and a checksum that covers its key (record.go),
 // because Badger may hand out wrong bytes without an error. Beside its files lie
 // JOURNAL, empty once the store was closed in order, TALLY (tally.go), by which
-// missing changes are noticed, and the directory spilled (spill.go). All are
+// missing changes are noticed, and the directory spilled (spill.go, unspill.go). All are
 // closed to other users. A former version of this program does not know the
 // journal; if there is anything in it, the tally tells that version that changes
 // are missing. The tables are verified whole when the store is opened (verify.go).

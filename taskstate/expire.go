@@ -16,16 +16,18 @@ type expiredTask struct {
 	id      string
 	size    int64  // of the outcome
 	listed  []byte // key in the list of its owner; empty if it is in none
-	damaged bool   // the entry does not check: whose time has come is not known
+	alone   bool   // nothing but the entry is to go
+	counted bool   // there is one task fewer without it
 }
 
-// delete removes the task, or of a damaged entry only the entry.
+// delete removes the task, or the entry alone.
 func (x expiredTask) delete(w *writer) {
 	w.delete(x.key)
-	if !x.damaged {
-		w.delete(headerKey(x.id))
-		w.delete(outcomeKey(x.id))
+	if x.alone {
+		return
 	}
+	w.delete(headerKey(x.id))
+	w.delete(outcomeKey(x.id))
 	if len(x.listed) > 0 {
 		w.delete(x.listed)
 	}
@@ -36,10 +38,10 @@ func (x expiredTask) delete(w *writer) {
 func (s *Store) sweepLoop() {
 	tick := time.NewTicker(s.opts.SweepEvery)
 	defer tick.Stop()
-	for {
+	for over := s.unnamed; ; over = s.gone {
 		s.sweep()
 		s.redateAll()
-		s.sweepSpilled()
+		s.sweepSpilled(over)
 		s.closeFiles()
 		s.collect()
 		select {
@@ -98,10 +100,32 @@ func (s *Store) expired(now time.Time, limit int) (gone []expiredTask, next time
 		}
 		return nil
 	})
+	s.weigh(gone)
 	return gone, next, err
 }
 
-// indexEntry reads one entry of the index. A damaged one is due at once.
+// weigh finds out what each deletion comes to. A task may be in the index twice: the
+// clock was set back, or a loss had the index made anew. It is then deleted by the
+// first entry, and counted there. A task that runs is not deleted by any.
+func (s *Store) weigh(gone []expiredTask) {
+	seen := make(map[string]bool)
+	for i := range gone {
+		x := &gone[i]
+		if x.alone {
+			continue
+		}
+		if x.alone = s.holds(x.id); x.alone {
+			s.log.Warn().Str("task", x.id).Msg("task store: the index of expiry had a task that runs")
+			continue
+		}
+		there, err := s.has(headerKey(x.id))
+		x.counted = (there || err != nil) && !seen[x.id]
+		seen[x.id] = true
+	}
+}
+
+// indexEntry reads one entry of the index. A damaged one is due at once: whose time
+// has come is not known.
 func (s *Store) indexEntry(item *badger.Item) (expiredTask, time.Time) {
 	x := expiredTask{key: item.KeyCopy(nil)}
 	at, id, ok := splitExpiryKey(x.key)
@@ -111,7 +135,7 @@ func (s *Store) indexEntry(item *badger.Item) (expiredTask, time.Time) {
 	}
 	if !ok || err != nil || len(rec) < 8 {
 		s.log.Error().Err(err).Hex("key", x.key).Msg("task store: damaged entry in the index of expiry")
-		x.damaged = true
+		x.alone = true
 		return x, time.Time{}
 	}
 	x.id, x.size, x.listed = id, int64(binary.BigEndian.Uint64(rec)), rec[8:]

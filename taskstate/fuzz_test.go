@@ -101,7 +101,7 @@ func FuzzIndexKey(f *testing.F) {
 func FuzzJournal(f *testing.F) {
 	dir := f.TempDir()
 	j, err := openJournal(dir)
-	if err != nil {
+	if err != nil || j.clear() != nil {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { j.close() })

@@ -35,7 +35,14 @@ type journal struct {
 	end  int64
 	size int64 // of the file, as far as it was written since it was opened
 	buf  []byte
+	// dirty: what the disk has of the file is not known. A sync has failed, and the
+	// next may succeed without having written what that one did not: the system takes
+	// it for written. Or the file was just opened, and a former process may have met
+	// with that.
+	dirty bool
 }
+
+var errDirty = errors.New("the journal has failed, and was not emptied since")
 
 // entryHead: four bytes of length, four of CRC32C over all that follows it, eight
 // of the number of the change.
@@ -46,10 +53,11 @@ func openJournal(dir string) (*journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("task store: %w", err)
 	}
-	return &journal{file: f}, syncDir(dir)
+	return &journal{file: f, dirty: true}, syncDir(dir)
 }
 
-// append makes an entry durable. After an error it may be on disk or not.
+// append makes an entry durable. After an error it may be on disk or not, and no
+// other is taken before clear has succeeded: it would lie behind a hole.
 func (j *journal) append(number uint64, changes []change) error {
 	b := binary.BigEndian.AppendUint64(append(j.buf[:0], make([]byte, 8)...), number)
 	for _, c := range changes {
@@ -60,17 +68,25 @@ func (j *journal) append(number uint64, changes []change) error {
 	if j.buf = b; cap(b) > 1<<20 {
 		j.buf = nil
 	}
+	if j.dirty {
+		return errDirty
+	}
+	if err := j.write(b); err != nil {
+		j.dirty = true
+		return err
+	}
+	j.end += int64(len(b))
+	return nil
+}
+
+func (j *journal) write(b []byte) error {
 	if err := j.reserve(int64(len(b))); err != nil {
 		return err
 	}
 	if _, err := j.file.WriteAt(b, j.end); err != nil {
 		return err
 	}
-	if err := syncData(j.file); err != nil {
-		return err
-	}
-	j.end += int64(len(b))
-	return nil
+	return syncData(j.file)
 }
 
 // reserve makes the file longer ahead of what is to be written.
@@ -86,13 +102,20 @@ func (j *journal) reserve(n int64) error {
 	return err
 }
 
-// clear empties the file, durably.
+// clear empties the file, durably. After an error that is to be done again: an empty
+// file may be as long as before once the power has failed. To truncate it again has
+// the sync write its length again.
 func (j *journal) clear() error {
 	j.end, j.size = 0, 0
-	if info, err := j.file.Stat(); err == nil && info.Size() == 0 {
+	if info, err := j.file.Stat(); !j.dirty && err == nil && info.Size() == 0 {
 		return nil
 	}
-	return errors.Join(j.file.Truncate(0), j.file.Sync())
+	j.dirty = true
+	if err := errors.Join(j.file.Truncate(0), j.file.Sync()); err != nil {
+		return err
+	}
+	j.dirty = false
+	return nil
 }
 
 func (j *journal) close() error { return j.file.Close() }
@@ -121,17 +144,20 @@ func (j *journal) read(take func(number uint64, changes []change) error) error {
 	}
 }
 
-// reach is the number of the first entry that follows from the beginning, and of the
-// last; 0 where there is none.
-func (j *journal) reach() (first, last uint64, err error) {
-	err = j.read(func(number uint64, _ []change) error {
-		if first == 0 {
-			first = number
+// extent is what can be read of a journal: the numbers of the first and the last
+// entry, 0 where there is none, and how much of the disk they take in Badger.
+type extent struct{ first, last, room uint64 }
+
+func (j *journal) extent() (x extent, err error) {
+	err = j.read(func(number uint64, changes []change) error {
+		if x.first == 0 {
+			x.first = number
 		}
-		last = number
+		x.last = number
+		x.room += diskFor(changes)
 		return nil
 	})
-	return first, last, err
+	return x, err
 }
 
 // ignoreEnd: the end of the journal looks like a damaged entry. Whether something

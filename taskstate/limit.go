@@ -54,7 +54,7 @@ func delta(ops []*op, kind opKind) (n int64) {
 			n++
 		case kind == opExpire:
 			for _, x := range o.gone {
-				if !x.damaged {
+				if x.counted {
 					n--
 				}
 			}

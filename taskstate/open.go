@@ -109,8 +109,27 @@ func (s *Store) checkFormat() error {
 	return nil
 }
 
-func (s *Store) createFormat() error {
-	return s.db.Update(func(txn *badger.Txn) error {
+// createFormat makes a new store in one transaction: what only a new one may do must
+// not be left to a next start, to which it would not be new any more.
+func (s *Store) createFormat() (err error) {
+	if err := s.checkEmpty(); err != nil {
+		return err
+	}
+	if s.journal, err = openJournal(s.dir); err != nil {
+		return err
+	}
+	if err := s.journal.clear(); err != nil { // it was another store's
+		return err
+	}
+	var w writer
+	w.set(formatKey, []byte(formatVersion))
+	s.makeSecret(&w)
+	w.set(taggedKey, s.fingerprint())
+	return s.db.Update(func(txn *badger.Txn) error { return w.into(txn) })
+}
+
+func (s *Store) checkEmpty() error {
+	return s.view(func(txn *badger.Txn) error {
 		it := txn.NewIterator(badger.IteratorOptions{})
 		defer it.Close()
 		if it.Rewind(); it.Valid() && !strings.HasPrefix(string(it.Item().Key()), sentinelPrefix) {
@@ -119,8 +138,7 @@ func (s *Store) createFormat() error {
 		if t, _, err := readTally(s.dir); err == nil && t.changes > 0 {
 			return &DamagedError{Dir: s.dir, Why: fmt.Sprintf("its database is empty after %d changes%s", t.changes, s.suspects())}
 		}
-		s.fresh = true
-		return txn.Set(formatKey, seal(formatKey, []byte(formatVersion)))
+		return nil
 	})
 }
 

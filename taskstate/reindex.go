@@ -16,10 +16,14 @@ func (s *Store) reindex() error {
 	if unlisted, err := s.has(unlistedKey); err != nil || !unlisted && s.loss == nil {
 		return err
 	}
+	former, err := s.expiryKeys()
+	if err != nil {
+		return err
+	}
 	for from := []byte(headerPrefix); from != nil; {
 		tasks, next, err := s.headersFrom(from, reindexChunk)
 		if err == nil {
-			err = s.index(tasks)
+			err = s.index(tasks, former)
 		}
 		if err != nil {
 			return err
@@ -27,6 +31,24 @@ func (s *Store) reindex() error {
 		from = next
 	}
 	return s.db.Update(func(txn *badger.Txn) error { return txn.Delete(unlistedKey) })
+}
+
+// expiryKeys is the index of expiry as it stands, by task. An end may have been
+// dated by a clock that has been set back since, or be lost.
+func (s *Store) expiryKeys() (keys map[string][][]byte, err error) {
+	keys = make(map[string][][]byte)
+	err = s.view(func(txn *badger.Txn) error {
+		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte(expiryPrefix)})
+		defer it.Close()
+		for it.Rewind(); it.Valid(); it.Next() {
+			key := it.Item().KeyCopy(nil)
+			if _, id, ok := splitExpiryKey(key); ok {
+				keys[id] = append(keys[id], key)
+			}
+		}
+		return nil
+	})
+	return keys, err
 }
 
 func (s *Store) has(key []byte) (found bool, err error) {
@@ -65,9 +87,9 @@ func (s *Store) headersFrom(from []byte, limit int) (tasks []header, next []byte
 	return tasks, next, err
 }
 
-// index writes the entries that Create and Finish have written for tasks. After a
-// loss, what seems unsent may have been sent.
-func (s *Store) index(tasks []header) error {
+// index writes the entries that Create and Finish have written for tasks, in place of
+// those in former. After a loss, what seems unsent may have been sent.
+func (s *Store) index(tasks []header, former map[string][][]byte) error {
 	free, err := s.opts.FreeSpace(s.dir)
 	if err != nil {
 		return err
@@ -78,6 +100,9 @@ func (s *Store) index(tasks []header) error {
 	return s.db.Update(func(txn *badger.Txn) error {
 		var w writer
 		for _, h := range tasks {
+			for _, key := range former[h.task.ID] {
+				w.delete(key)
+			}
 			h.index(&w, s.now())
 			if s.loss != nil && !h.task.Dispatched && !h.task.Status.Terminal() {
 				h.task.Dispatched, h.request = true, -1

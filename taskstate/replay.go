@@ -7,38 +7,53 @@ func (s *Store) replay() (err error) {
 	if s.changes, err = s.readChanges(); err != nil {
 		return err
 	}
-	if s.journal, err = openJournal(s.dir); err != nil {
-		return err
+	if s.journal == nil { // else createFormat has emptied it
+		if s.journal, err = openJournal(s.dir); err != nil {
+			return err
+		}
 	}
-	if err := s.roomToReplay(); err != nil {
-		return err
-	}
-	if s.fresh { // it was another store's
-		return s.journal.clear()
-	}
-	first, last, err := s.journal.reach()
+	x, err := s.journal.extent()
 	switch {
-	case err != nil || first == 0 || last < s.changes:
+	case err != nil || x.first == 0 || x.last < s.changes:
 		return err
-	case first > s.changes+1: // which the tally may not know
-		s.ahead = last
+	case x.first > s.changes+1: // which the tally may not know
+		s.ahead = x.last
 		return nil
 	}
-	r := replayer{store: s, next: first}
+	if err := s.roomToReplay(x.room); err != nil {
+		return err
+	}
+	r := replayer{store: s, next: x.first}
 	return errors.Join(s.journal.read(r.take), r.flush())
 }
 
-// roomToReplay: Badger must not meet the end of the disk.
-func (s *Store) roomToReplay() error {
-	info, err := s.journal.file.Stat()
-	if err != nil || info.Size() == 0 {
-		return err
-	}
+// roomToReplay: Badger must not meet the end of the disk. All is asked for at once: an
+// attempt that got half way would leave less room for the next.
+func (s *Store) roomToReplay(room uint64) error {
 	free, err := s.opts.FreeSpace(s.dir)
-	if need := s.opts.Reserve/2 + 2*uint64(info.Size()); err == nil && free < need {
+	if need := s.opts.Reserve/2 + room; err == nil && free < need {
 		err = noSpace(s.dir, free, need)
 	}
 	return err
+}
+
+// besideAChange is what Badger writes of a change besides key and value: heads and
+// sums, the number of the version, where in the value log a large value lies.
+const besideAChange = 32
+
+// diskFor is how much more of the disk Badger takes at the worst, once it has been
+// given changes. A large value is written once, to the value log. All else goes to the
+// log of a memtable and, when that is full, to a table, before the log is deleted.
+func diskFor(changes []change) (n uint64) {
+	for _, c := range changes {
+		key, value := uint64(len(c.key)), uint64(len(c.value))
+		n += 2 * (key + besideAChange)
+		if value < valueThreshold {
+			n += value
+		}
+		n += value
+	}
+	return n
 }
 
 // replayer gathers entries of the journal into larger transactions. It begins with

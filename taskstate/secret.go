@@ -18,9 +18,10 @@ const secretLen = 32
 // restart. They must not leave the process.
 func (s *Store) Secret() []byte { return slices.Clone(s.secret) }
 
-// loadSecret reads the secret, or makes it: for a new store, and for one that
-// was made before there were secrets. A damaged one is replaced. That it no
-// longer vouches for what it signed is no reason to keep back the tasks.
+// loadSecret reads the secret, or makes it for a store that was made before there
+// were secrets. A damaged one is replaced. That it no longer vouches for what it
+// signed is no reason to keep back the tasks. Ids are not tagged by either: there may
+// be some without.
 func (s *Store) loadSecret() error {
 	var tagged []byte
 	err := s.view(func(txn *badger.Txn) (err error) {
@@ -36,18 +37,15 @@ func (s *Store) loadSecret() error {
 		s.log.Error().Err(err).Str("dir", s.dir).
 			Msg("task store: the secret is damaged and is made anew: what it has signed is refused from now on; check the disk")
 	}
-	return s.createSecret()
+	var w writer
+	s.makeSecret(&w)
+	return s.db.Update(func(txn *badger.Txn) error { return w.into(txn) })
 }
 
-func (s *Store) createSecret() error {
+func (s *Store) makeSecret(w *writer) {
 	s.secret = make([]byte, secretLen)
 	rand.Read(s.secret) // never fails
-	var w writer
 	w.set(secretKey, s.secret)
-	if s.tagged = s.fresh; s.tagged {
-		w.set(taggedKey, s.fingerprint())
-	}
-	return s.db.Update(func(txn *badger.Txn) error { return w.into(txn) })
 }
 
 // fingerprint tells the secret by which ids were tagged from one made later.

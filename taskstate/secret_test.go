@@ -2,6 +2,7 @@ package taskstate
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"github.com/dgraph-io/badger/v4"
@@ -56,5 +57,28 @@ func TestSecretThatIsMissingOrDamagedKeepsNoTaskBack(t *testing.T) {
 				t.Error("the new one is not kept")
 			}
 		})
+	}
+}
+
+// Whatever comes after the format record may be missing after a first start that was
+// killed. To the next one the store is not new.
+func TestFirstStartThatIsKilledLeavesAStoreWithTaggedIDsAndNoOthersJournal(t *testing.T) {
+	dir := t.TempDir()
+	carry(t, killedStore(t, 10), dir, journalFile)
+	o := (*Options)(nil).withDefaults()
+	s := newStore(dir, o)
+	var err error
+	if s.db, err = openBadger(t.Context(), dir, s.badgerLog, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.checkFormat(), s.db.Close(), s.abandon()); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, dir, nil)
+	if !s.tagged {
+		t.Error("its ids have no tags")
+	}
+	if n, _ := s.Usage(); n != 0 || s.Loss() != nil {
+		t.Errorf("%d tasks of another store, %v", n, s.Loss())
 	}
 }

@@ -16,10 +16,12 @@ import (
 // dot, and the SHA-256 of the content in hexadecimal digits.
 const spillDir = "spilled"
 
-// Spill keeps data that belongs to a task in a file of its own, for as long as the
-// task is kept, and returns the sum that names it. It is durable on return. What
-// stands for the data in the outcome is the caller's, and to be stored after it.
-// Errors: ErrNotFound for a task that is not there, ErrFull beyond MaxBytes, ErrNoSpace.
+// Spill keeps data that belongs to a running task in a file of its own, and returns the
+// sum that names it. It is durable on return. What stands for the data is the caller's,
+// and to be stored after it: the end of the task keeps the file, for as long as the
+// task is kept, if the sum is in its Payload. An end without it, or one that is refused
+// with ErrFull, deletes the file. Errors: ErrNotFound for a task that is not there,
+// ErrFinished, ErrFull beyond MaxBytes, ErrNoSpace.
 func (s *Store) Spill(id string, data []byte) (sum string, err error) {
 	s.spilling.Lock() // what there is room for is written before the next asks
 	defer s.spilling.Unlock()
@@ -28,19 +30,35 @@ func (s *Store) Spill(id string, data []byte) (sum string, err error) {
 	}
 	hash := sha256.Sum256(data)
 	sum = hex.EncodeToString(hash[:])
-	if err := os.MkdirAll(filepath.Join(s.dir, spillDir), 0o700); err != nil {
+	err = s.writeSpilled(id, sum, data)
+	if err == nil && !s.noteSpilled(id, sum) {
+		err = fmt.Errorf("task %s has ended meanwhile: %w", id, ErrFinished)
+	}
+	if err != nil {
+		s.dropUnnamed(id, sum)
 		return "", fmt.Errorf("task store: %w", err)
+	}
+	return sum, nil
+}
+
+func (s *Store) writeSpilled(id, sum string, data []byte) error {
+	if err := os.MkdirAll(filepath.Join(s.dir, spillDir), 0o700); err != nil {
+		return err
 	}
 	if err := writeDurably(s.spillFile(id, sum), data); err != nil {
-		return "", fmt.Errorf("task store: %w", err)
+		return err
 	}
 	s.meter.add(int64(len(data)))
-	return sum, syncDir(s.dir)
+	return syncDir(s.dir)
 }
 
 // maySpill leaves the reserve to what must be written.
 func (s *Store) maySpill(id string, size int) error {
-	if _, err := s.Get(id); err != nil {
+	t, err := s.Get(id)
+	if err == nil && t.Status.Terminal() {
+		err = fmt.Errorf("task %s is %s: %w", id, t.Status, ErrFinished)
+	}
+	if err != nil {
 		return err
 	}
 	if limit, used := s.opts.MaxBytes, s.meter.now(); limit > 0 && used+int64(size) > limit {
@@ -98,42 +116,4 @@ func (s *Store) Spilled(id, sum string) ([]byte, error) {
 
 func (s *Store) spillFile(id, sum string) string {
 	return filepath.Join(s.dir, spillDir, id+"."+sum)
-}
-
-// sweepSpilled deletes the files whose tasks are gone, and what a process that
-// died has left half written.
-func (s *Store) sweepSpilled() {
-	entries, err := os.ReadDir(filepath.Join(s.dir, spillDir))
-	if err != nil {
-		return // there was none yet
-	}
-	for _, e := range entries {
-		id, _, whole := strings.Cut(e.Name(), ".")
-		if !whole && s.newborn(e) || whole && !s.gone(id) {
-			continue
-		}
-		if err := os.Remove(filepath.Join(s.dir, spillDir, e.Name())); err != nil {
-			s.log.Warn().Err(err).Msg("task store: a spilled result is not deleted")
-		}
-	}
-}
-
-// newborn says that this process may still write the file.
-func (s *Store) newborn(e fs.DirEntry) bool {
-	info, err := e.Info()
-	return err != nil || info.ModTime().After(s.opened)
-}
-
-func (s *Store) gone(id string) bool {
-	if !wellFormed(id) {
-		return true
-	}
-	s.mu.Lock()
-	_, live := s.live[id] // also one whose time seems to be over: the clock may be wrong
-	s.mu.Unlock()
-	if live {
-		return false
-	}
-	_, err := s.getStored(id, readAny)
-	return errors.Is(err, ErrNotFound)
 }

@@ -3,6 +3,7 @@ package taskstate
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -24,17 +25,23 @@ func spilledFiles(t *testing.T, s *Store) (names []string) {
 	return names
 }
 
+func spill(t *testing.T, s *Store, id string, data []byte) (sum string) {
+	t.Helper()
+	sum, err := s.Spill(id, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
 func TestSpilledIsKeptAsLongAsItsTask(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, nil)
 	task := create(t, s, Task{TTL: time.Hour})
 	data := bytes.Repeat([]byte("large "), 100_000)
-	sum, err := s.Spill(task.ID, data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	complete(t, s, task.ID, []byte("{}"))
-	s.sweepSpilled()
+	sum := spill(t, s, task.ID, data)
+	complete(t, s, task.ID, []byte("see "+sum))
+	s.sweepSpilled(s.gone)
 	shut(t, s)
 	s = open(t, dir, nil)
 	if got, err := s.Spilled(task.ID, sum); err != nil || !bytes.Equal(got, data) {
@@ -52,11 +59,8 @@ func TestSpilledGoesWithItsTask(t *testing.T) {
 		s := open(t, dir, nil)
 		defer s.Close()
 		task := create(t, s, Task{TTL: time.Hour})
-		sum, err := s.Spill(task.ID, []byte("large"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		complete(t, s, task.ID, []byte("{}"))
+		sum := spill(t, s, task.ID, []byte("large"))
+		complete(t, s, task.ID, []byte("see "+sum))
 		time.Sleep(59 * time.Minute)
 		if left := spilledFiles(t, s); len(left) != 1 {
 			t.Errorf("before its time: %q", left)
@@ -74,10 +78,7 @@ func TestSpilledGoesWithItsTask(t *testing.T) {
 func TestSpilledThatIsNotWhatWasWrittenIsNotServed(t *testing.T) {
 	s := open(t, t.TempDir(), nil)
 	task := create(t, s, Task{TTL: time.Hour})
-	sum, err := s.Spill(task.ID, []byte("large"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	sum := spill(t, s, task.ID, []byte("large"))
 	if err := os.WriteFile(s.spillFile(task.ID, sum), []byte("Large"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -97,22 +98,38 @@ func TestSpilledThatIsNotWhatWasWrittenIsNotServed(t *testing.T) {
 func TestHalfSpilledIsSwept(t *testing.T) {
 	s := open(t, t.TempDir(), nil)
 	task := create(t, s, Task{TTL: time.Hour})
-	if _, err := s.Spill(task.ID, []byte("large")); err != nil {
+	spill(t, s, task.ID, []byte("large"))
+	if err := os.WriteFile(filepath.Join(s.dir, spillDir, "new-1"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	old, young := filepath.Join(s.dir, spillDir, "new-1"), filepath.Join(s.dir, spillDir, "new-2")
-	for _, path := range []string{old, young} {
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
+	s.sweepSpilled(s.gone)
+	if left := spilledFiles(t, s); len(left) != 1 {
+		t.Errorf("left: %q", left)
+	}
+	var sums []string
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for i := range 30 {
+			sum, err := s.Spill(task.ID, fmt.Appendf(nil, "large %d", i))
+			if err != nil {
+				t.Error(err)
+			}
+			sums = append(sums, sum)
+		}
+	}()
+	for swept := false; !swept; {
+		s.sweepSpilled(s.unnamed)
+		select {
+		case <-over:
+			swept = true
+		default:
 		}
 	}
-	long := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(old, long, long); err != nil {
-		t.Fatal(err)
-	}
-	s.sweepSpilled()
-	if exists(old) || !exists(young) || len(spilledFiles(t, s)) != 2 {
-		t.Errorf("left: %q", spilledFiles(t, s))
+	for i, sum := range sums {
+		if got, err := s.Spilled(task.ID, sum); err != nil || string(got) != fmt.Sprintf("large %d", i) {
+			t.Errorf("%q, %v", got, err)
+		}
 	}
 }
 

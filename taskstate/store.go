@@ -91,9 +91,7 @@ type Store struct {
 	dead      atomic.Int64 // bytes of the value log that may be garbage
 	gcAfter   int64        // how many of them start a collection
 	healEvery time.Duration
-	opened    time.Time
 	secret    []byte       // set by Open
-	fresh     bool         // set by Open: it has just been made
 	ahead     uint64       // set by Open: the journal has got this far, and does not follow from what Badger has
 	tagged    bool         // set by Open: all ids have tags
 	logs      []string     // set by Open: the logs that Badger had to replay
@@ -119,6 +117,9 @@ type Store struct {
 	// watches holds, by task, those that still get something: none of a task
 	// that has ended, none once the store is closed.
 	watches map[string][]*Watch
+	// spilled holds, by running task, the sums of the files that this process has
+	// written for it.
+	spilled map[string][]string
 
 	wake      chan struct{} // capacity 1: there is something for the committer
 	stop      chan struct{} // closed to end the sweeper
@@ -147,7 +148,7 @@ type entry struct {
 
 func newStore(dir string, o Options) *Store {
 	return &Store{
-		dir: dir, opts: o, log: o.Log, opened: time.Now(),
+		dir: dir, opts: o, log: o.Log,
 		badgerLog: &badgerLog{log: o.Log},
 		meter:     meter{dir: dir},
 		gcAfter:   valueLogFileSize / 2,
@@ -155,6 +156,7 @@ func newStore(dir string, o Options) *Store {
 		applier:   newApplier(),
 		live:      make(map[string]*entry),
 		watches:   make(map[string][]*Watch),
+		spilled:   make(map[string][]string),
 		wake:      make(chan struct{}, 1),
 		stop:      make(chan struct{}),
 	}

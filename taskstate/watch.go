@@ -46,7 +46,7 @@ func (s *Store) Watch(id string) (*Watch, error) {
 	} else if found {
 		return w, nil
 	}
-	t, err := s.getStored(id, s.readEnded) // what is no longer in memory has ended, and its end is on disk
+	t, err := s.getStored(id, s.endedIf(anyones)) // what is no longer in memory has ended, and its end is on disk
 	if err != nil {
 		return nil, err
 	}
