@@ -59,13 +59,17 @@ func TestTransparentForNPMEverything(t *testing.T) {
 		exchange{"completion/complete", `{"ref":{"type":"ref/prompt","name":"completable-prompt"},"argument":{"name":"department","value":"E"}}`}))
 }
 
+// noSpill is for servers that have no resources: where a large result may become one,
+// the proxy has them, and says so (spilled_test.go).
+const noSpill = "limits: {large_results: truncate}\n"
+
 func TestTransparentForNPMFilesystem(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a b.txt")
 	if err := os.WriteFile(file, []byte("one\ntwo é\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := &proxied{Upstream: npmServer(t, "server-filesystem", dir), StateDir: t.TempDir()}
+	p := &proxied{Upstream: npmServer(t, "server-filesystem", dir), StateDir: t.TempDir(), Config: noSpill}
 	comparePeer(t, p, append(lists[:len(lists):len(lists)],
 		call("list_allowed_directories", `{}`), call("read_text_file", `{"path":`+raw(file)+`}`),
 		call("list_directory", `{"path":`+raw(dir)+`}`), call("read_text_file", `{"path":"/etc/hostname"}`)))
@@ -80,7 +84,7 @@ func TestTransparentForNPMMemory(t *testing.T) {
 	memory := func(name string) hostOptions {
 		return hostOptions{Env: []string{"MEMORY_FILE_PATH=" + filepath.Join(t.TempDir(), name)}}
 	}
-	p := &proxied{Upstream: command, StateDir: t.TempDir(), Host: memory("proxied.json")}
+	p := &proxied{Upstream: command, StateDir: t.TempDir(), Host: memory("proxied.json"), Config: noSpill}
 	direct := converse(startHostWith(t, memory("direct.json"), command...), "2025-11-25", exchanges, false)
 	compareLines(t, direct, converse(p.start(t), "2025-11-25", exchanges, false))
 }

@@ -22,7 +22,7 @@ func (r *run) ask(m wire.Message, answer func(wire.Message)) (withdrawn func()) 
 		return nil
 	}
 	q := &serverQuestion{m.Method(), answer}
-	if !r.queue() {
+	if !r.queue(len(request)) {
 		answer(tooManyQuestions())
 		return nil
 	}
@@ -48,28 +48,42 @@ func (r *run) capabilities() []byte {
 	return r.req.Caller.Capabilities
 }
 
-// queue bounds the questions that the run has not come to yet.
-func (r *run) queue() bool {
+// queue bounds the questions that the run has not come to yet, and the bytes in them.
+func (r *run) queue(size int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.queued >= maxInputs {
+	if r.queued >= maxInputs || r.queuedBytes+size > maxInputBytes {
 		return false
 	}
 	r.queued++
+	r.queuedBytes += size
 	return true
 }
 
-func (r *run) asked(request []byte, q *serverQuestion) {
+func (r *run) unqueue(size int) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.queued--
-	r.mu.Unlock()
+	r.queuedBytes -= size
+}
+
+func (r *run) asked(request []byte, q *serverQuestion) {
+	r.unqueue(len(request))
 	if !r.inputs.takes(request) || r.hold != nil && !r.proxy.growHold(r.hold, len(request)) {
-		r.log().Warn().Int("open", len(r.inputs.open)).Msg("a server asks more in one call than can be passed on")
+		r.warnOfFlood()
 		q.answer(tooManyQuestions())
 		return
 	}
 	r.inputs.add("", request, q)
 	r.unpresented = true
+}
+
+// warnOfFlood says it once: a server that asks too much does so many times over.
+func (r *run) warnOfFlood() {
+	if !r.flooded {
+		r.log().Warn().Int("open", len(r.inputs.open)).Msg("a server asks more in one call than can be passed on")
+	}
+	r.flooded = true
 }
 
 // tooManyQuestions is what the server gets for one too many.

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -55,17 +56,21 @@ const shownOfSpilled = 2000
 // spill leaves a link in the result's place.
 func (r *run) spill(o taskstate.Outcome) taskstate.Outcome {
 	sum, err := r.proxy.opts.Tasks.store.Spill(r.taskID, o.Payload)
+	if errors.Is(err, taskstate.ErrFinished) {
+		return o // too late, as Finish will say
+	}
 	if err != nil {
 		r.log().Error().Err(err).Msg("a large result could not be kept in a file")
 		return failed(errUnkept(err, len(o.Payload)))
 	}
+	beside := besideContent(o.Payload, r.proxy.opts.Limits.ResultBytes/2)
 	uri := spilledPrefix + r.taskID + "/" + sum
-	text := fmt.Sprintf("The result has %d bytes, more than are given at once. The whole of it, a CallToolResult in JSON, is the resource %s: read it with resources/read as long as the task is kept.",
-		len(o.Payload), uri)
+	text := fmt.Sprintf("The result has %d bytes, more than are given at once. The whole of it, a CallToolResult in JSON, is the resource %s: read it with resources/read as long as the task is kept.%s",
+		len(o.Payload), uri, beside.lacks())
 	if start := cutText(FirstText(o.Payload), shownOfSpilled); start != "" {
 		text += " It begins:\n" + start
 	}
-	o.Payload = inPlaceOf(o, r.proxy.opts.Limits.ResultBytes, textContent(text), link(uri, r.tool, len(o.Payload)))
+	o.Payload = beside.with(textContent(text), link(uri, r.tool, len(o.Payload)))
 	return flagged(o)
 }
 
@@ -81,24 +86,6 @@ func link(uri, tool string, size int) []byte {
 
 func textContent(text string) []byte {
 	return wire.Prepend(wire.Set(nil, "text", wire.Quote(text)), "type", []byte(`"text"`))
-}
-
-// inPlaceOf is a result of other content. What programs read of the old one stays if
-// it is small; without it the result says isError, for a client that checks it against
-// the tool's outputSchema would refuse it.
-func inPlaceOf(o taskstate.Outcome, most int, content ...[]byte) []byte {
-	result := wire.Set(nil, "content", wire.Array(content))
-	structured := wire.Get(o.Payload, "structuredContent")
-	switch {
-	case structured != nil && len(structured) <= most/2:
-		result = wire.Append(result, "structuredContent", structured)
-	case structured != nil:
-		return wire.Append(result, "isError", []byte("true"))
-	}
-	if o.IsError {
-		result = wire.Append(result, "isError", []byte("true"))
-	}
-	return result
 }
 
 // flagged has the outcome say what its result says.

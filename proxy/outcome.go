@@ -91,8 +91,10 @@ func abandoned(cause error, outcome upstream.Outcome) taskstate.Outcome {
 }
 
 // short keeps a statusMessage to what people and models read.
-func short(text string) string {
-	const most = 1000
+func short(text string) string { return Shorten(text, 1000) }
+
+// Shorten keeps the beginning of a text, up to most bytes, and marks where it is cut.
+func Shorten(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}

@@ -92,6 +92,10 @@ func (p *Proxy) Handle(r *Request) (cancel func(notice wire.Message)) {
 	if name, ours := spilled(r.Message); ours {
 		return p.readSpilled(r, name)
 	}
+	r, answered := p.resourcesFor(r)
+	if answered {
+		return func(wire.Message) {}
+	}
 	if Conversable(r.Message.Method()) {
 		return p.call(r)
 	}

@@ -30,6 +30,9 @@ type Request struct {
 	// Fallback says that a host without tasks takes a ticket by ReplyTask, where
 	// the policy has FallbackAfter.
 	Fallback bool
+	// Resources says that the host was told of resources by [Proxy.Spills], whatever
+	// the server has of them.
+	Resources bool
 	// Header is what the host's owner passes on to a server over HTTP, also
 	// with the session's own requests until the next one. It is never stored.
 	Header http.Header

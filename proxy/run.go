@@ -41,6 +41,7 @@ type run struct {
 	mail        []letter
 	reading     bool     // there is a goroutine
 	queued      int      // questions in the mail
+	queuedBytes int      // in them
 	req         *Request // the host's newest
 	open        bool     // it waits for its answer
 	early       []byte   // the newest progress from before the task
@@ -63,6 +64,7 @@ type run struct {
 	sent        bool // the server may know of the call
 	heard       bool // the server has got an answer to a question before the task
 	inputs      inputs
+	flooded     bool   // it was logged that the server asks too much
 	unpresented bool   // there are inputs that the host has not been shown
 	round       *round // of questions that came as a result; nil for none
 	rounds      int

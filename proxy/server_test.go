@@ -28,6 +28,8 @@ type server struct {
 	react   func(m wire.Message) // takes an answer when it comes
 	tools   func(cursor string) string
 	keeps   func(m wire.Message) (result string) // answers tasks/*; nil for a server that makes no tasks
+
+	capabilities string // members beside its tools, each with a comma behind it
 }
 
 func newServer(t *testing.T, era upstream.Era) *server {
@@ -94,9 +96,9 @@ func (s *server) say(w http.ResponseWriter, m wire.Message) {
 	switch cursor, _ := wire.String(wire.Get(m.Params(), "cursor")); {
 	case m.Method() == "initialize" && s.era == upstream.Initialize:
 		w.Header().Set("Mcp-Session-Id", "s1")
-		result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}`
+		result = `{"protocolVersion":"2025-11-25","capabilities":{` + s.capabilities + `"tools":{}}}`
 	case m.Method() == "server/discover" && s.era == upstream.Stateless:
-		result = `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}` + s.extension() + `}}`
+		result = `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{` + s.capabilities + `"tools":{}` + s.extension() + `}}`
 	case m.Method() == "tools/list":
 		result = s.tools(cursor)
 	case s.keeps != nil:

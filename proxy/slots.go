@@ -156,7 +156,7 @@ func (s *slots) nextLocked() (best *turn) {
 	return best
 }
 
-// errFull names the limit: nothing was begun.
+// errFull names the limit of a turn: nothing was begun.
 func errFull(limit string, most int) *wire.Error {
 	what := map[string]string{
 		"concurrency":       "calls of this tool are at work",
@@ -164,9 +164,16 @@ func errFull(limit string, most int) *wire.Error {
 		"running_per_owner": "tasks of this client are at work",
 		"queued":            "calls wait for their turn",
 	}[limit]
+	return OverLimit(limit, most, what+" already. Try again when some have ended.")
+}
+
+// OverLimit is the error for what was not begun, because there are as many as a limit
+// allows. The limit is named by its key in the configuration; what says, in sentences,
+// of what there are so many, and what to do.
+func OverLimit(limit string, most int, what string) *wire.Error {
 	return &wire.Error{
 		Code:    wire.CodeInternal,
-		Message: fmt.Sprintf("The proxy takes no more: too many %s already (%s: %d). Try again when some have ended. %s", what, limit, most, upstream.NotDispatched.Sentence()),
+		Message: fmt.Sprintf("The proxy takes no more (%s: %d): so many %s %s", limit, most, what, upstream.NotDispatched.Sentence()),
 		Data:    errorData{Reason: "limit", Outcome: upstream.NotDispatched, Limit: fmt.Sprintf("%s: %d", limit, most)},
 	}
 }

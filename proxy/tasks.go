@@ -11,14 +11,7 @@ import (
 // Task returns an owner's task as it stands. Another owner's does not exist:
 // the error is taskstate.ErrNotFound.
 func (p *Proxy) Task(owner, id string) (taskstate.Task, error) {
-	task, err := p.opts.Tasks.store.Get(id)
-	if err == nil && task.Owner != owner {
-		err = taskstate.ErrNotFound
-	}
-	if err != nil {
-		return taskstate.Task{}, err
-	}
-	return task, nil
+	return p.opts.Tasks.store.GetOwned(owner, id)
 }
 
 // AtHand reports whether [Proxy.Task] does not wait for the disk: the task runs, or

@@ -9,19 +9,20 @@ import (
 )
 
 // truncated keeps of a result's content what comes first, up to most bytes with
-// what says so.
+// what stands beside it and what says so.
 func truncated(o taskstate.Outcome, most int) taskstate.Outcome {
-	whole, left := len(o.Payload), most/2 // the other half is for what programs read
+	beside := besideContent(o.Payload, most/2)
+	note := textContent(fmt.Sprintf(
+		"[The result was cut by mcp-taskproxy: it has %d bytes, limits.result_bytes are %d. Ask the tool for less at a time.%s]", len(o.Payload), most, beside.lacks()))
+	left := most - beside.size - len(note) - len(`{"content":[],"isError":true}`)
 	var kept [][]byte
 	for _, content := range wire.Elements(wire.Get(o.Payload, "content")) {
-		if content = cutContent(content, left); content != nil {
+		if content = cutContent(content, left-len(",")); content != nil {
 			kept = append(kept, content)
-			left -= len(content)
+			left -= len(content) + len(",")
 		}
 	}
-	kept = append(kept, textContent(fmt.Sprintf(
-		"[The result was cut by mcp-taskproxy: it has %d bytes, limits.result_bytes are %d. Ask the tool for less at a time.]", whole, most)))
-	o.Payload = inPlaceOf(o, most, kept...)
+	o.Payload = beside.with(append(kept, note)...)
 	return flagged(o)
 }
 

@@ -13,6 +13,7 @@ type question struct {
 	method   string
 	request  *Request      // of ours, to which it belongs; nil for none
 	guessed  wire.Message  // the question, if it may belong to another request
+	size     int           // of guessed
 	handed   chan struct{} // closed when withdraw is set
 	withdraw func()        // nil if the taker does not care
 	settled  bool          // answered or withdrawn; under Client.mu
@@ -20,6 +21,10 @@ type question struct {
 
 // maxQuestions may be open at a time on one run of a session.
 const maxQuestions = 1000
+
+// maxGuessedBytes of them are kept for the case that somebody else is meant. Others
+// stay with the request that they were given to.
+const maxGuessedBytes = 16 << 20
 
 // request: servers of the stateless era send none (revision 2026-07-28,
 // stdio). One that came on the stream of a request of ours belongs to that
@@ -59,12 +64,21 @@ func (k *conn) attribute(m wire.Message) {
 			"The client cannot be asked %.100s now: no call, prompt or read of this session is open on whose behalf that could be. Ask while one runs.")
 		return
 	}
-	if guessed {
+	if guessed && k.isFirstGuess(r) {
 		name, _ := wire.String(wire.Get(r.Message.Params(), "name"))
 		k.log.Warn().Str("method", m.Label()).Str("for", r.Message.Method()+" "+name[:min(len(name), 100)]).Msg(
 			"the upstream server does not say for which of its open requests it asks; the latest one is taken")
 	}
 	k.ask(r, m, guessed)
+}
+
+// isFirstGuess keeps the log short: a server that does not say it does so every time.
+func (k *conn) isFirstGuess(r *Request) bool {
+	k.client.mu.Lock()
+	defer k.client.mu.Unlock()
+	first := !r.guessed
+	r.guessed = true
+	return first
 }
 
 // asker returns the request whose progress token the message bears, or else the
@@ -127,10 +141,7 @@ func (k *conn) takeHomeless() (all []*question) {
 // withdrawn it, to the server.
 func (k *conn) ask(r *Request, m wire.Message, guessed bool) {
 	q := questionOf(m, r)
-	if guessed {
-		q.guessed = m
-	}
-	if !k.admit(q) {
+	if !k.admit(q, m, guessed) {
 		k.refuse(q, wire.CodeInternal, "The client cannot be asked %.100s: too many questions are open. Wait for answers to them.")
 		return
 	}
@@ -144,16 +155,27 @@ func (k *conn) ask(r *Request, m wire.Message, guessed bool) {
 
 // admit notes a question for as long as its request is open: behind that it can
 // be answered, and not withdrawn any more.
-func (k *conn) admit(q *question) bool {
+func (k *conn) admit(q *question, m wire.Message, guessed bool) bool {
 	k.client.mu.Lock()
 	defer k.client.mu.Unlock()
 	if len(k.questions) >= maxQuestions {
 		return false
 	}
+	if size := len(m.Raw()); guessed && k.guessedBytesLocked()+size <= maxGuessedBytes {
+		q.guessed, q.size = m, size
+	}
 	if k.open[q.request.id] == q.request {
 		k.questions[q], q.request.asked = true, true
 	}
 	return true
+}
+
+// guessedBytesLocked are in the questions that are kept for others.
+func (k *conn) guessedBytesLocked() (n int) {
+	for q := range k.questions {
+		n += q.size
+	}
+	return n
 }
 
 // settle reports whether the question was open until now.

@@ -58,6 +58,7 @@ type Request struct {
 	withdrawn bool
 	repeated  bool    // on a new session, because the former one was refused
 	asked     bool    // the server has had a question
+	guessed   bool    // and it was logged that it may have been another's
 	wished    bool    // the server was asked to make a task, or allowed to
 	answered  bool    // it did
 	follow    *follow // of that task; for good

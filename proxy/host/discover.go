@@ -51,6 +51,8 @@ func (s *stateless) discoverResult(desc upstream.Description) []byte {
 
 func (s *stateless) capabilities(theirs []byte) []byte {
 	switch {
+	case s.offersResources():
+		return withResources(withTasks(theirs))
 	case !s.Passthrough:
 		return withTasks(theirs)
 	case theirs == nil:

@@ -3,6 +3,8 @@ package host
 import (
 	"net/http"
 	"sync"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
 )
 
 // crowd counts the requests of each owner that are being served. Each takes a
@@ -41,6 +43,6 @@ func (c *crowd) leave(owner string) {
 
 // tooCrowded: the body is not read.
 func (h *HTTP) tooCrowded(w http.ResponseWriter) {
-	h.refuse(w, &refusal{status: http.StatusServiceUnavailable, err: overLimit("connections", h.opts.Connections,
+	h.refuse(w, &refusal{status: http.StatusServiceUnavailable, err: proxy.OverLimit("connections", h.opts.Connections,
 		"connections may be open, half of them for one client, and as many requests of this client are not answered yet. Wait for some of them.")})
 }

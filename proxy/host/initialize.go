@@ -118,9 +118,10 @@ func (s *session) isBridged() bool {
 func (s *session) request(x exchange) *proxy.Request {
 	req := &proxy.Request{
 		Message: x.request, Caller: s.caller, Upstream: s.client, Owner: s.owner, Header: x.header, Progress: progressTo(x),
-		Reply: func(m wire.Message) bool { return x.reply(s.adapted(x.request, m)) },
-		Aside: func(m wire.Message) { s.fromServer(m, x.notify) },
-		Ask:   s.askOn(x),
+		Resources: s.offersResources(),
+		Reply:     func(m wire.Message) bool { return x.reply(s.adapted(x.request, m)) },
+		Aside:     func(m wire.Message) { s.fromServer(m, x.notify) },
+		Ask:       s.askOn(x),
 	}
 	if !s.Passthrough && x.request.Method() == "tools/call" && wire.Get(x.request.Params(), "task") != nil { // as a task it would be the server's, which the host could not find
 		req.Message = x.request.With(wire.Changes{Params: wire.Delete(x.request.Params(), "task")})

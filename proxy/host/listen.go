@@ -169,7 +169,7 @@ func (s *stateless) keep(sub *subscription) (refused *wire.Error) {
 	case s.closed:
 		return shuttingDown()
 	case s.listening+sub.weight > s.Listeners:
-		return overLimit("listeners", s.Listeners, "subscriptions, and tasks in them, may be open at a time, this one with its tasks included. Close some, or name fewer tasks.")
+		return proxy.OverLimit("listeners", s.Listeners, "subscriptions, and tasks in them, may be open at a time, this one with its tasks included. Close some, or name fewer tasks.")
 	}
 	s.subs[sub] = true
 	s.listening += sub.weight

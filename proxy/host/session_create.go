@@ -97,7 +97,7 @@ func wishedTTL(wish []byte) (time.Duration, *wire.Error) {
 func withoutTask(result []byte) *wire.Error {
 	text := "There is no task, because the call was answered already; the answer is in data.result. Calling the tool again may do its work again."
 	if said := proxy.FirstText(result); said != "" {
-		text += " It begins: " + cut(said)
+		text += " It begins: " + proxy.Shorten(said, 300)
 	}
 	return &wire.Error{Code: wire.CodeInternal, Message: text, Data: map[string]any{
 		"reason": "no_task", "outcome": upstream.Done, "result": json.RawMessage(result),

@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
@@ -114,13 +113,4 @@ func (s *session) awaitEnd(ctx context.Context, x exchange, id string) {
 	case ctx.Err() == nil: // else nobody waits for the answer
 		x.fail(wire.Errorf(wire.CodeInternal, "The proxy is shutting down. The task is not affected: ask for its result again in a moment."))
 	}
-}
-
-// cut keeps a text to what fits into an error.
-func cut(text string) string {
-	const most = 300
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
 }

@@ -19,12 +19,17 @@ import (
 // newCore is a proxy before real server processes.
 func newCore(t *testing.T, policies proxy.Policies) *proxy.Proxy {
 	t.Helper()
+	return limitedCore(t, policies, proxy.Limits{})
+}
+
+func limitedCore(t *testing.T, policies proxy.Policies, limits proxy.Limits) *proxy.Proxy {
+	t.Helper()
 	store, err := taskstate.Open(t.Context(), t.TempDir(), &taskstate.Options{Log: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	core := proxy.New(proxy.Options{
-		Tasks: proxy.NewTasks(store, zerolog.Nop()), Log: zerolog.Nop(), Policies: policies,
+		Tasks: proxy.NewTasks(store, zerolog.Nop()), Log: zerolog.Nop(), Policies: policies, Limits: limits,
 		Upstream: upstream.Options{Command: upstream.Command{Args: []string{os.Args[0]}, Env: append(os.Environ(), childMode+"="+tasksChild)}, Log: zerolog.Nop()},
 	})
 	t.Cleanup(func() {

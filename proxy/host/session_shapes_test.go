@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
 )
@@ -16,6 +17,7 @@ func unconnected(opts Options) *session {
 
 func TestAnswerToInitializeOffersOurTasksOnly(t *testing.T) {
 	const all, noList = `"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}`, `"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}`
+	core := newCore(t, someTasks)
 	for _, c := range []struct{ name, revision, said, want string }{
 		{"none", "2025-11-25", `{ "tools":{} ,"x":1.0}`, `{` + all + `, "tools":{} ,"x":1.0}`},
 		{"the server's own", "2025-11-25", `{"tasks":{"list":{}},"tools":{}}`, `{` + all + `,"tools":{}}`},
@@ -26,7 +28,7 @@ func TestAnswerToInitializeOffersOurTasksOnly(t *testing.T) {
 		{"passthrough", "passthrough", `{"tasks":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`, `{"tasks":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`},
 	} {
 		revision := c.revision
-		s := unconnected(Options{NoList: revision == "noList", Passthrough: revision == "passthrough"})
+		s := unconnected(Options{Proxy: core, NoList: revision == "noList", Passthrough: revision == "passthrough"})
 		if s.NoList || s.Passthrough {
 			revision = "2025-11-25"
 		}
@@ -34,6 +36,37 @@ func TestAnswerToInitializeOffersOurTasksOnly(t *testing.T) {
 		want := `{"protocolVersion":"` + revision + `","capabilities":` + c.want + `,"y":1.0}`
 		if diff := cmp.Diff(want, string(m.Result())); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// spilling hands over large results as resources of the proxy's own.
+var spilling = proxy.Limits{ResultBytes: 1 << 10, LargeResults: proxy.Spill}
+
+func TestResourcesAreOfferedWhereAHostMayBeGivenALinkToOne(t *testing.T) {
+	core := limitedCore(t, someTasks, spilling)
+	for _, c := range []struct {
+		name, revision, said, want string
+		passes                     bool
+	}{
+		{"none of the server's", "2025-11-25", `{"tools":{}}`, `{}`, false},
+		{"the server's own", "2025-11-25", `{"resources":{"subscribe":true}}`, `{"subscribe":true}`, false},
+		{"nonsense of the server's", "2025-11-25", `{"resources":null}`, `{}`, false},
+		{"a revision without tasks", "2025-06-18", `{"tools":{}}`, ``, false},
+		{"passthrough", "2025-11-25", `{"tools":{}}`, ``, true},
+		{"of the stateless era", "", `{"tools":{}}`, `{}`, false},
+		{"of the stateless era, and said nothing", "", ``, `{}`, false},
+		{"of the stateless era, and passthrough", "", `{"tools":{}}`, ``, true},
+		{"of the stateless era, and the server's own", "", `{"resources":{"listChanged":true}}`, `{"listChanged":true}`, false},
+	} {
+		opts := Options{Proxy: core, Passthrough: c.passes}
+		capabilities := (&stateless{channel: newChannel(opts, "", nowhere, func(bool) {})}).capabilities([]byte(c.said))
+		if c.revision != "" {
+			m := unconnected(opts).agree(wire.Result(noID, []byte(`{"protocolVersion":"`+c.revision+`","capabilities":`+c.said+`}`)))
+			capabilities = wire.Get(m.Result(), "capabilities")
+		}
+		if got := string(wire.Get(capabilities, "resources")); got != c.want {
+			t.Errorf("%s: %q in %s, want %q", c.name, got, capabilities, c.want)
 		}
 	}
 }

@@ -36,6 +36,9 @@ func (s *session) agree(m wire.Message) wire.Message {
 	}
 	said := wire.Get(m.Result(), "capabilities")
 	capabilities := s.taskCapability(withoutTasks(said))
+	if s.offersResources() {
+		capabilities = withResources(capabilities)
+	}
 	if bytes.Equal(capabilities, said) {
 		return m
 	}

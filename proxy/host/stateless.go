@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"sync"
 
@@ -93,7 +92,7 @@ func (s *stateless) forward(x exchange, from sender) canceller {
 	tickets := !from.tasks && s.fallback.is()
 	cancel := s.Proxy.Handle(&proxy.Request{
 		Message: x.request, Caller: from.caller, Upstream: s.client, Owner: s.owner, Tasks: from.tasks && !s.Passthrough, Fallback: tickets,
-		Header: x.header, Progress: progressTo(x), Aside: func(m wire.Message) { aside(x, from, m) },
+		Resources: s.offersResources(), Header: x.header, Progress: progressTo(x), Aside: func(m wire.Message) { aside(x, from, m) },
 		Reply: func(m wire.Message) bool { over(); return x.reply(s.complete(x.request.Method(), from, m)) },
 		ReplyTask: func(t taskstate.Task) bool {
 			over()
@@ -141,13 +140,6 @@ func connectError(err error) *wire.Error {
 			Data: map[string]any{"reason": "upstream_starting", "outcome": upstream.NotDispatched}}
 	}
 	return shuttingDown()
-}
-
-// overLimit names the limit; what says of what there are that many, and what to do.
-func overLimit(limit string, most int, what string) *wire.Error {
-	return &wire.Error{Code: wire.CodeInternal,
-		Message: fmt.Sprintf("The proxy takes no more (limits.%s: %d): so many %s %s", limit, most, what, upstream.NotDispatched.Sentence()),
-		Data:    map[string]any{"reason": "limit", "limit": fmt.Sprintf("%s: %d", limit, most), "outcome": upstream.NotDispatched}}
 }
 
 func shuttingDown() *wire.Error {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
@@ -30,10 +31,15 @@ type Stdio struct {
 // NewStdio makes an edge. Call Serve once, then Finish, and then Close.
 func NewStdio(in io.Reader, out io.Writer, opts Options) *Stdio {
 	s := &Stdio{in: in, out: wire.NewLineWriter(out), inflight: newInflight(), finished: make(chan struct{})}
+	s.out.HoldAtMost(longestHold)
 	s.channel = newChannel(opts.withDefaults(), "", s.write, s.out.Hold)
 	s.stateless = newStateless(s.channel, nil)
 	return s
 }
+
+// longestHold is what an answer waits at most for others to be written with it: what
+// the host and the server say in one go is read in less.
+const longestHold = 2 * time.Millisecond
 
 // Dial is the session of the host's stateless requests, which is also the one
 // for tasks that an earlier process left behind.

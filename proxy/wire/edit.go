@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"unicode/utf8"
 )
 
 // The functions below read and change JSON objects as text. They take values
@@ -117,12 +118,14 @@ func IsObject(value []byte) bool {
 	return i < len(value) && value[i] == '{'
 }
 
-// String decodes a JSON string; ok is false if value is anything else.
+// String decodes a JSON string; ok is false if value is anything else. What is no
+// UTF-8 in it, and must not be there (RFC 8259, section 8.1), becomes U+FFFD: it is
+// never passed on so, but as it stands in the message.
 func String(value []byte) (s string, ok bool) {
 	if len(value) < 2 || value[0] != '"' {
 		return "", false
 	}
-	if bytes.IndexByte(value, '\\') < 0 {
+	if bytes.IndexByte(value, '\\') < 0 && utf8.Valid(value) {
 		return string(value[1 : len(value)-1]), true
 	}
 	return s, json.Unmarshal(value, &s) == nil

@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"encoding/json"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -185,6 +187,21 @@ func TestDeleteInLeavesNoEmptyObjectBehind(t *testing.T) {
 	} {
 		if got := DeleteIn([]byte(tt.obj), "m", "x", "z"); string(got) != tt.want {
 			t.Errorf("DeleteIn(%s) = %s, want %s", tt.obj, got, tt.want)
+		}
+	}
+}
+
+// The same string must not be two, depending on whether something in it is escaped.
+func TestStringsThatAreNoTextReadAlike(t *testing.T) {
+	for _, odd := range []string{"\xff", "a\xff\xfez", "\xed\xa0\x80", "\xe6\x97", `\ud800`, `\udc00\ud800`, `\u0000`} {
+		for _, text := range []string{`"` + odd + `"`, `"` + odd + `\u0061"`} {
+			var want string
+			if err := json.Unmarshal([]byte(text), &want); err != nil {
+				t.Fatal(err)
+			}
+			if got, ok := String([]byte(text)); got != want || !ok || !utf8.ValidString(got) {
+				t.Errorf("String(%q) = %q, %t, want %q", text, got, ok, want)
+			}
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 )
 
 // LineWriter writes messages as lines, from any number of goroutines. What the
@@ -17,10 +18,12 @@ type LineWriter struct {
 	done chan struct{}    // closed when the goroutine has ended
 
 	mu      sync.Mutex
-	change  sync.Cond // any of the fields below
-	writing int       // bytes that the goroutine is at
-	holds   int       // how many say that more lines are to come at once
-	due     bool      // what is pending is to be written all the same
+	change  sync.Cond   // any of the fields below
+	writing int         // bytes that the goroutine is at
+	holds   int         // how many say that more lines are to come at once
+	late    *time.Timer // releases what is held for longest; nil if it may be held for any time
+	longest time.Duration
+	due     bool // what is pending is to be written all the same
 	pending backlog
 	spare   []byte // of the batch written last
 	closed  bool
@@ -86,8 +89,11 @@ func (lw *LineWriter) queue(m Message) error {
 	first := lw.pending.size == 0
 	lw.add(m)
 	lw.pending.copy(newline)
-	if lw.holds == 0 || lw.pending.size > maxHeld {
+	switch {
+	case lw.holds == 0 || lw.pending.size > maxHeld:
 		lw.release(first)
+	case first && lw.late != nil:
+		lw.late.Reset(lw.longest)
 	}
 	return nil
 }
@@ -111,6 +117,24 @@ func (lw *LineWriter) Hold(more bool) {
 	}
 }
 
+// HoldAtMost bounds how long a line is held: those who say that more are to come may
+// follow each other without a pause, or be kept from going on. Call it before any line
+// is written.
+func (lw *LineWriter) HoldAtMost(longest time.Duration) {
+	lw.mu.Lock()
+	defer lw.mu.Unlock()
+	lw.longest = longest
+	lw.late = time.AfterFunc(longest, lw.overdue)
+}
+
+func (lw *LineWriter) overdue() {
+	lw.mu.Lock()
+	defer lw.mu.Unlock()
+	if lw.pending.size > 0 && !lw.ended() {
+		lw.release(true)
+	}
+}
+
 // release writes what is pending; what has nothing before it, at once, which
 // spares it the way through the goroutine.
 func (lw *LineWriter) release(first bool) {
@@ -128,6 +152,9 @@ func (lw *LineWriter) release(first bool) {
 func (lw *LineWriter) Close() error {
 	lw.mu.Lock()
 	lw.closed = true
+	if lw.late != nil {
+		lw.late.Stop() // when it is late all the same it finds the writer closed
+	}
 	lw.change.Broadcast()
 	lw.mu.Unlock()
 	<-lw.done

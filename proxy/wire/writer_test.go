@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 func TestConcurrentLinesStayWholeAndInOrder(t *testing.T) {
@@ -246,4 +247,39 @@ func TestOfferRefusesWhatWouldGatherWithoutBound(t *testing.T) {
 		}
 	}
 	t.Error("Offer never refused a line")
+}
+
+// Of two who hold in turn there is always one, and one may be kept from going on: by
+// a peer that waits for the very line that is held.
+func TestLinesAreNotHeldForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		lw := NewLineWriter(w)
+		lw.HoldAtMost(time.Millisecond)
+		lines := NewLineReader(r, 100)
+		lw.Hold(true)
+		for i := range 3 {
+			begun := time.Now()
+			for _, text := range []string{"a", "b"} {
+				if err := lw.WriteMessage(Message{raw: []byte(text)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if line, err := lines.Next(); string(line) != "a" || err != nil || time.Since(begun) != time.Millisecond {
+				t.Errorf("%d: got %q, %v after %v", i, line, err, time.Since(begun))
+			}
+			if line, err := lines.Next(); string(line) != "b" || err != nil {
+				t.Errorf("%d: got %q, %v", i, line, err)
+			}
+			lw.Hold(true)
+			lw.Hold(false)
+		}
+		if err := lw.WriteMessage(Message{raw: []byte("last")}); err != nil {
+			t.Fatal(err)
+		}
+		go lw.Close()
+		if line, err := lines.Next(); string(line) != "last" || err != nil {
+			t.Errorf("the end is %q, %v", line, err)
+		}
+	})
 }
