@@ -62,7 +62,9 @@ type outputReader struct {
 	rest int       // read after the deadline; touched by the reader only
 }
 
-func newOutputReader(f *os.File) *outputReader { return &outputReader{file: f, in: wire.FileReader(f)} }
+func newOutputReader(f *os.File) *outputReader {
+	return &outputReader{file: f, in: wire.FileReader(f, f)}
+}
 
 // expire is called once, from any goroutine, when the child is gone. Where pipes know no deadline (Windows) the end comes
 // from the job object, which ends whatever holds the pipe.

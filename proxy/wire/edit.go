@@ -119,8 +119,8 @@ func IsObject(value []byte) bool {
 }
 
 // String decodes a JSON string; ok is false if value is anything else. What is no
-// UTF-8 in it, and must not be there (RFC 8259, section 8.1), becomes U+FFFD: it is
-// never passed on so, but as it stands in the message.
+// UTF-8 in it, and must not be there (RFC 8259, section 8.1), becomes U+FFFD. A
+// message goes on as it stands; what the proxy says itself is made of this.
 func String(value []byte) (s string, ok bool) {
 	if len(value) < 2 || value[0] != '"' {
 		return "", false

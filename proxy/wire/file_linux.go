@@ -4,21 +4,25 @@ import (
 	"io"
 	"os"
 	"syscall"
+	"time"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
-// fileCall reads or writes a file in non-blocking mode, one buffer after the
-// other, and does not tell the runtime of the system call: it returns at once
-// anyhow. The runtime's watcher of calls that may not, which each of them wakes,
-// takes more of the processor than the call of a short message, and a fourth of
-// what a message takes in all.
+// fileCall reads or writes a pipe or a socket, one buffer after the other, and does
+// not tell the runtime of the system call. The runtime's watcher of calls that may
+// wait, which each of them wakes, takes more of the processor than the call for a
+// short message. This call never waits, in whatever mode the file is: the mode
+// belongs to all who share the file, and a call that waited and that the runtime
+// does not know of would stop the whole process.
 type fileCall struct {
 	raw   syscall.RawConn
-	trap  uintptr // SYS_READ or SYS_WRITE
+	trap  uintptr // SYS_PREADV2 or SYS_PWRITEV2
 	waits bool    // until the file can be read or written
 	try   func(fd uintptr) bool
 
-	buf   []byte
+	part  unix.Iovec
 	n     int
 	errno syscall.Errno
 }
@@ -30,8 +34,9 @@ func newFileCall(raw syscall.RawConn, trap uintptr, waits bool) *fileCall {
 }
 
 func (c *fileCall) once(fd uintptr) (done bool) {
+	const inOrder = ^uintptr(0) // no position: a stream has none
 	var n uintptr
-	n, _, c.errno = syscall.RawSyscall(c.trap, fd, uintptr(unsafe.Pointer(unsafe.SliceData(c.buf))), uintptr(len(c.buf)))
+	n, _, c.errno = syscall.RawSyscall6(c.trap, fd, uintptr(unsafe.Pointer(&c.part)), 1, inOrder, inOrder, unix.RWF_NOWAIT)
 	if c.n = int(n); c.errno != 0 {
 		c.n = 0
 	}
@@ -40,11 +45,17 @@ func (c *fileCall) once(fd uintptr) (done bool) {
 
 // do returns errors of the file, such as its having been closed; what the call
 // itself says is in n and errno.
-func (c *fileCall) do(buf []byte, way func(func(uintptr) bool) error) error {
-	c.buf, c.n, c.errno = buf, 0, 0
+func (c *fileCall) do(b []byte, way func(func(uintptr) bool) error) error {
+	c.part.Base, c.n, c.errno = unsafe.SliceData(b), 0, 0
+	c.part.SetLen(len(b))
 	err := way(c.try)
-	c.buf = nil
+	c.part.Base = nil
 	return err
+}
+
+// unknown says that the system cannot do this with the file: pipes before Linux 6.4.
+func (c *fileCall) unknown() bool {
+	return c.errno == syscall.EOPNOTSUPP || c.errno == syscall.ENOSYS || c.errno == syscall.EINVAL || c.errno == syscall.ESPIPE
 }
 
 // tryWriter returns a function that writes as much as w takes without waiting,
@@ -54,34 +65,37 @@ func tryWriter(w io.Writer) func([]byte) int {
 	if raw == nil {
 		return nil
 	}
-	c := newFileCall(raw, syscall.SYS_WRITE, false)
+	c, plain := newFileCall(raw, unix.SYS_PWRITEV2, false), plainTry(raw)
 	return func(b []byte) int {
 		_ = c.do(b, raw.Write) // an error shows again when the goroutine writes
+		if c.unknown() {
+			return plain(b)
+		}
 		return c.n
 	}
 }
 
-// FileReader returns what reads f at less cost, if f is in non-blocking mode, and
-// else f. One goroutine may use it, beside any that close f or set its deadline.
-func FileReader(f *os.File) io.Reader {
-	raw := nonBlocking(f)
-	if raw == nil {
-		return f
+// FileReader returns what reads f at less cost, where the system knows how. For all
+// else, and for the words of an error, it reads otherwise. One goroutine may use it,
+// beside any that close f or set its deadline.
+func FileReader(f *os.File, otherwise io.Reader) io.Reader {
+	raw, err := f.SyscallConn()
+	if err != nil || f.SetReadDeadline(time.Time{}) != nil { // nobody would say when it can be read
+		return otherwise
 	}
-	return &fileReader{file: f, call: newFileCall(raw, syscall.SYS_READ, true)}
+	return &fileReader{call: newFileCall(raw, unix.SYS_PREADV2, true), otherwise: otherwise}
 }
 
 type fileReader struct {
-	file *os.File
-	call *fileCall
+	call      *fileCall
+	otherwise io.Reader
 }
 
 func (r *fileReader) Read(b []byte) (int, error) {
-	switch err := r.call.do(b, r.call.raw.Read); {
-	case err != nil || r.call.errno == syscall.EINTR:
-		return r.file.Read(b) // which has the better words for it
-	case r.call.errno != 0:
-		return 0, &os.PathError{Op: "read", Path: r.file.Name(), Err: r.call.errno}
+	err := r.call.do(b, r.call.raw.Read)
+	switch {
+	case err != nil || r.call.errno != 0:
+		return r.otherwise.Read(b)
 	case r.call.n == 0 && len(b) > 0:
 		return 0, io.EOF
 	}

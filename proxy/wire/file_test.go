@@ -19,7 +19,7 @@ func TestFileReaderReadsAll(t *testing.T) {
 		_, err := w.Write(text)
 		written <- errors.Join(err, w.Close())
 	}()
-	got, err := io.ReadAll(FileReader(r))
+	got, err := io.ReadAll(FileReader(r, r))
 	if err != nil || !bytes.Equal(got, text) {
 		t.Errorf("%d bytes of %d came, and error %v", len(got), len(text), err)
 	}
@@ -39,7 +39,7 @@ func TestFileReaderHearsOfDeadlineAndClose(t *testing.T) {
 	} {
 		t.Run(way.name, func(t *testing.T) {
 			r, _ := pipe(t)
-			in := FileReader(r)
+			in := FileReader(r, r)
 			if err := way.end(r); err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +58,7 @@ func TestFileReaderIsInterrupted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, w := pipe(t)
-			in, read := FileReader(r), make(chan error)
+			in, read := FileReader(r, r), make(chan error)
 			for range 2 {
 				go func() {
 					_, err := in.Read(make([]byte, 1))

@@ -21,7 +21,7 @@ type LineReader struct {
 // memory: Next reports it as a *TooLongError and goes on behind it.
 func NewLineReader(r io.Reader, limit int) *LineReader {
 	if f, ok := r.(*os.File); ok {
-		r = FileReader(f)
+		r = FileReader(f, f)
 	}
 	return &LineReader{in: newInput(r, limit), limit: limit, more: func(bool) {}}
 }

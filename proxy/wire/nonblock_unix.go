@@ -26,3 +26,14 @@ func nonBlocking(file any) syscall.RawConn {
 	}
 	return raw
 }
+
+// plainTry writes without waiting to a file in non-blocking mode.
+func plainTry(raw syscall.RawConn) func([]byte) int {
+	return func(b []byte) (n int) {
+		_ = raw.Write(func(fd uintptr) bool {
+			n, _ = syscall.Write(int(fd), b)
+			return true // also where it would block: the rest is for the goroutine
+		})
+		return max(n, 0) // an error shows again when the goroutine writes
+	}
+}

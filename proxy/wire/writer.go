@@ -132,6 +132,7 @@ func (lw *LineWriter) overdue() {
 	defer lw.mu.Unlock()
 	if lw.pending.size > 0 && !lw.ended() {
 		lw.release(true)
+		lw.change.Broadcast() // it may have made room
 	}
 }
 
