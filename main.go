@@ -93,7 +93,7 @@ func runAlone(ctx context.Context, cfg config.Config, server runner.Server) erro
 	})
 }
 
-// runFront leaves everything but the host's bytes to the runner. Environment and
+// runFront leaves everything to the runner. Environment and
 // folder of the server are this process's.
 func runFront(ctx context.Context, cfg config.Config, server runner.Server) error {
 	program, err := os.Executable()

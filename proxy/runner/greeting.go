@@ -21,7 +21,7 @@ const protocol = 1
 // greeting and a welcome; what follows depends.
 const (
 	wantSide  = "side"  // the runner sends notes; the first welcome names the session
-	wantServe = "serve" // MCP, byte for byte, as on standard input and output
+	wantServe = "serve" // MCP, byte for byte, as on standard input and output; but see Passed
 	wantList  = "list"  // nothing follows
 	wantStop  = "stop"  // the end of the stream, when everything has ended
 	// The last two are understood in every version.
@@ -40,6 +40,12 @@ type greeting struct {
 	// wantServe only. They may hold secrets.
 	Server  json.RawMessage `json:"server,omitempty"`
 	Command *command        `json:"command,omitempty"`
+	// Passed says that the descriptors of the host's input and output come with
+	// the greeting. If it is in the welcome, too, the runner uses them, and what
+	// follows is no MCP: a byte, when the front is told to end, and the end of the
+	// stream, from the runner when it has let go of them. If it is not, nothing was
+	// done with them.
+	Passed bool `json:"passed,omitempty"`
 }
 
 // command is an upstream.Command as it is: not all that a system takes is text
@@ -77,6 +83,7 @@ type welcome struct {
 	Version  string  `json:"version"`
 	PID      int     `json:"pid"`
 	Session  string  `json:"session,omitempty"`
+	Passed   bool    `json:"passed,omitempty"`
 	Error    string  `json:"error,omitempty"` // then nothing follows
 	Listing  *Status `json:"listing,omitempty"`
 }

@@ -3,7 +3,6 @@
 package runner
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -16,10 +15,10 @@ import (
 
 // meet serves one connection, to its end, and reports whether it was a window's.
 func (rn *runner) meet(conn *net.UnixConn) (window bool) {
-	r := bufio.NewReaderSize(conn, 64<<10)
-	var g greeting
+	in := newInbox(conn)
+	defer in.close()
 	met := context.AfterFunc(rn.over, func() { _ = conn.Close() })
-	err := readLine(conn, r, &g)
+	g, err := in.greeting()
 	if !met() && err == nil {
 		err = errStopped
 	}
@@ -28,14 +27,14 @@ func (rn *runner) meet(conn *net.UnixConn) (window bool) {
 		_ = conn.Close()
 		return false
 	}
-	rn.answer(conn, r, g)
+	rn.answer(in, g)
 	return g.Want == wantSide || g.Want == wantServe
 }
 
 // answer does what is wanted. A window that comes to a runner that ends is left
 // without a word: it goes to the next one.
-func (rn *runner) answer(conn *net.UnixConn, r *bufio.Reader, g greeting) {
-	switch {
+func (rn *runner) answer(in *inbox, g greeting) {
+	switch conn := in.conn; {
 	case g.Want == wantList:
 		status := rn.status()
 		rn.welcome(conn, welcome{Listing: &status})
@@ -49,7 +48,7 @@ func (rn *runner) answer(conn *net.UnixConn, r *bufio.Reader, g greeting) {
 	case g.Want == wantSide:
 		rn.aside(conn)
 	case g.Want == wantServe && g.Command != nil:
-		rn.serve(conn, r, g)
+		rn.serve(in, g)
 	default:
 		rn.refuse(conn, fmt.Sprintf("this runner (version %s) does not know what %q is", rn.opts.Version, g.Want))
 	}
@@ -103,16 +102,20 @@ func (rn *runner) takeSide(id string) *side {
 }
 
 // serve runs a session.
-func (rn *runner) serve(conn *net.UnixConn, r *bufio.Reader, g greeting) {
+func (rn *runner) serve(in *inbox, g greeting) {
 	server, err := decodeSettings(g.Server)
 	if err != nil {
-		rn.refuse(conn, rn.unknown(g, err))
+		rn.refuse(in.conn, rn.unknown(g, err))
+		return
+	}
+	if err := in.check(g); err != nil {
+		rn.refuse(in.conn, err.Error())
 		return
 	}
 	server.Upstream = g.Command.command()
 	side := rn.takeSide(g.Session)
 	if side == nil {
-		rn.refuseLate(conn)
+		rn.refuseLate(in.conn)
 		return
 	}
 	close(side.taken)
@@ -120,11 +123,11 @@ func (rn *runner) serve(conn *net.UnixConn, r *bufio.Reader, g greeting) {
 	defer flush()
 	s := &session{server: server, side: side, since: time.Now(), version: rn.opts.Version, log: log, front: g.PID}
 	rn.opts.Log.Info().Int("front", g.PID).Str("server", s.program()).Msg("a window has come")
-	if !rn.begin(s) || !rn.welcome(conn, welcome{}) {
-		_ = conn.Close()
+	if host := in.streams(rn.opts.Log); !rn.begin(s) || !rn.welcome(in.conn, welcome{Passed: host.passed}) {
+		host.end()
 		side.hangUp()
 	} else {
-		s.serve(rn.ctx, conn, r, rn.tasks)
+		s.serve(rn.ctx, host, rn.tasks)
 	}
 	rn.end(s)
 	rn.opts.Log.Info().Int("front", g.PID).Msg("its session is over")

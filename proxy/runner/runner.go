@@ -7,8 +7,10 @@
 //
 // Tasks are to outlive the host that made them, and a store belongs to one
 // process, while hosts start one for each window. So a process on standard input
-// and output is a [Front], as a rule: it only relays bytes to the one runner of
-// its state directory, which it starts if there is none ([Serve]). The runner has
+// and output is a [Front], as a rule: it leaves the host to the one runner of its
+// state directory, which it starts if there is none ([Serve]), and stays for as long
+// as the host is served. If it can, it passes the host's pipes on (pass.go,
+// passed.go); otherwise it relays the bytes. The runner has
 // the store and, for each front, a session (session.go): a core of its own with
 // an upstream server of its own. A session ends when its front is gone and its
 // tasks are done; the runner, when it has had no session for a moment. Above it is a

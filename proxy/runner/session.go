@@ -1,10 +1,9 @@
 package runner
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"net"
+	"io"
 	"path/filepath"
 	"sync"
 	"time"
@@ -28,10 +27,19 @@ type session struct {
 	core  *proxy.Proxy
 }
 
+// streams are a session's way to its host and back.
+type streams struct {
+	in  io.Reader
+	out io.Writer
+	// end lets go of them, and of the front.
+	end    func()
+	passed bool // they are the host's own
+}
+
 // serve runs the session from its host's first message to the end of its last
 // task. The end of ctx is the runner's: then tasks have a grace.
-func (s *session) serve(ctx context.Context, conn net.Conn, r *bufio.Reader, tasks *proxy.Tasks) {
-	opts := Options{Server: s.server, In: r, Out: conn, Stderr: s.side, Version: s.version, Log: s.log}
+func (s *session) serve(ctx context.Context, host streams, tasks *proxy.Tasks) {
+	opts := Options{Server: s.server, In: host.in, Out: host.out, Stderr: s.side, Version: s.version, Log: s.log}
 	core := newCore(opts, tasks)
 	s.mu.Lock()
 	s.core = core
@@ -44,19 +52,19 @@ func (s *session) serve(ctx context.Context, conn net.Conn, r *bufio.Reader, tas
 	if err == nil && ctx.Err() != nil {
 		err = errStopped
 	}
-	s.part(conn, err)
+	s.part(host, err)
 	s.outlast(ctx, core)
 	within(context.Background(), closeGrace, core.Close)
 }
 
-var errStopped = errors.New("the runner was told to end, by mcp-taskproxy stop or with the system; results stay")
+var errStopped = errors.New("the runner was told to end, by mcp-taskproxy stop or with the system: tasks that were running are recorded as failed, those that were not sent yet run at the next start, results stay")
 
 // part lets the front go: nothing of the session needs it any more.
-func (s *session) part(conn net.Conn, err error) {
+func (s *session) part(host streams, err error) {
 	s.mu.Lock()
 	s.front = 0
 	s.mu.Unlock()
-	_ = conn.Close() // its reader is gone, or reads the end
+	host.end() // its reader is gone, or reads the end
 	s.side.end(err)
 }
 

@@ -13,13 +13,14 @@ import (
 // stdioEdge is one host on standard input and output.
 type stdioEdge struct {
 	host    *host.Stdio
-	restore func() // of the output's mode
+	restore func() // lets go of the input, and restores the output's mode
 	log     zerolog.Logger
 }
 
 func newStdioEdge(core *proxy.Proxy, opts Options) *stdioEdge {
+	in, release := polled(opts.In)
 	out, restore := unblocked(opts.In, opts.Out)
-	return &stdioEdge{host.NewStdio(opts.In, out, edgeOptions(core, opts)), restore, opts.Log}
+	return &stdioEdge{host.NewStdio(in, out, edgeOptions(core, opts)), func() { release(); restore() }, opts.Log}
 }
 
 // serve returns when the host closes the stream or ctx ends. A read from

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // unblocked returns out in non-blocking mode if it is a pipe or a socket of its
@@ -39,12 +41,32 @@ func isChannel(file *os.File) bool {
 	return err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0
 }
 
-func sameFile(in io.Reader, out *os.File) bool {
-	other, ok := in.(*os.File)
+// sameFile is false if one is no file, and true if nobody can tell.
+func sameFile(one any, file *os.File) bool {
+	other, ok := one.(*os.File)
 	if !ok {
 		return false
 	}
 	a, errA := other.Stat()
-	b, errB := out.Stat()
+	b, errB := file.Stat()
 	return errA != nil || errB != nil || os.SameFile(a, b)
+}
+
+// polled returns what reads in on Go's poller and at less cost, if it is a pipe or a
+// socket, and else in. Call release at the end.
+func polled(in io.Reader) (_ io.Reader, release func()) {
+	file, ok := in.(*os.File)
+	if !ok || !isPassable(file) {
+		return in, func() {}
+	}
+	again := -1
+	withFD(file, func(fd int) { again, _ = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0) })
+	if again < 0 {
+		return in, func() {}
+	}
+	own, err := newPassedIn(again)
+	if err != nil {
+		return in, func() {}
+	}
+	return own.reader(), func() { _ = own.file.Close() }
 }
