@@ -10,7 +10,7 @@ import (
 // once a batch.
 func (s *Store) stage(batch []*op, unwell error) []*op {
 	create, other := s.room(batch)
-	if unwell = cmp.Or(unwell, s.tally.inPlace(), s.catchUp()); unwell != nil {
+	if unwell = cmp.Or(unwell, s.tally.inPlace(), s.journal.inPlace(), s.catchUp()); unwell != nil {
 		create, other = unwell, unwell
 	}
 	now, a := s.now(), s.admission(batch)

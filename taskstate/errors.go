@@ -70,11 +70,11 @@ type LimitError struct {
 
 func (e *LimitError) Error() string {
 	if e.Limit == limitStored {
-		return fmt.Sprintf("%v: it holds %d tasks, and the limit (%s) is %d: it has room again when finished tasks outlive their ttl; a smaller ttl or a higher limit helps for good",
+		return fmt.Sprintf("%v (%d tasks are stored, limits.%s is %d); there is room again when finished tasks outlive their ttl, and a smaller ttl or a higher limit helps for good",
 			ErrFull, e.Used, e.Limit, e.Value)
 	}
-	return fmt.Sprintf("%v: it uses %d bytes of disk, and the limit (%s) is %d, an eighth of it for results only: it has room again when finished tasks outlive their ttl; a smaller ttl or a higher limit helps for good",
-		ErrFull, e.Used, e.Limit, e.Value)
+	return fmt.Sprintf("%v (%d of %d bytes are in use, limits.%s, an eighth of it for results only); there is room again when finished tasks outlive their ttl, and a smaller ttl or a higher limit helps for good",
+		ErrFull, e.Used, e.Value, e.Limit)
 }
 
 // Is makes every LimitError ErrFull.

@@ -111,11 +111,11 @@ func (s *Store) weigh(gone []expiredTask) {
 	seen := make(map[string]bool)
 	for i := range gone {
 		x := &gone[i]
-		if x.alone {
-			continue
-		}
-		if x.alone = s.holds(x.id); x.alone {
+		if !x.alone && s.holds(x.id) {
 			s.log.Warn().Str("task", x.id).Msg("task store: the index of expiry had a task that runs")
+			x.alone = true
+		}
+		if x.alone {
 			continue
 		}
 		there, err := s.has(headerKey(x.id))

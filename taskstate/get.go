@@ -8,9 +8,11 @@ func (s *Store) Get(id string) (Task, error) {
 }
 
 // GetOwned is Get for one who may see a single owner's tasks: another owner's is
-// ErrNotFound, whatever has become of it. No more is read of that one than its header, so
-// that its size does not show either (Tasks extension, Security Considerations, Auth
-// binding: each request is checked).
+// ErrNotFound. No more is read of that one than its header, so that neither its size nor
+// damage to the rest shows (Tasks extension, Security Considerations, Auth binding: each
+// request is checked). Whose a task was cannot be told any more if the header itself is
+// damaged or lost: that is *DamagedError for anybody who holds the id, which nobody can
+// guess. Its text names files: it is for a log, and not for such a caller.
 func (s *Store) GetOwned(owner, id string) (Task, error) {
 	return s.getIf(func(of string) bool { return of == owner }, id)
 }

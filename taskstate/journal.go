@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -32,9 +33,15 @@ const (
 // left of a former lap has numbers that do not follow, and is passed over.
 type journal struct {
 	file *os.File
-	end  int64
-	size int64 // of the file, as far as it was written since it was opened
-	buf  []byte
+	path string
+	own  fs.FileInfo
+	// epoch goes into the sum of each entry. Each opening of a store has one of its
+	// own, so that entries of another store, or of a copy that went on by itself,
+	// count for nothing here.
+	epoch uint32
+	end   int64
+	size  int64 // of the file, as far as it was written since it was opened
+	buf   []byte
 	// dirty: what the disk has of the file is not known. A sync has failed, and the
 	// next may succeed without having written what that one did not: the system takes
 	// it for written. Or the file was just opened, and a former process may have met
@@ -49,12 +56,21 @@ var errDirty = errors.New("the journal has failed, and was not emptied since")
 const entryHead = 4 + 4 + 8
 
 func openJournal(dir string) (*journal, error) {
-	f, err := os.OpenFile(filepath.Join(dir, journalFile), os.O_CREATE|os.O_RDWR, 0o600)
+	path := filepath.Join(dir, journalFile)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("task store: %w", err)
 	}
-	return &journal{file: f, dirty: true}, syncDir(dir)
+	own, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("task store: %w", err), f.Close())
+	}
+	return &journal{file: f, path: path, own: own, dirty: true}, syncDir(dir)
 }
+
+// inPlace fails if the file no longer lies at its path: what is written to it then
+// nobody will ever find.
+func (j *journal) inPlace() error { return inPlace(j.path, j.own) }
 
 // append makes an entry durable. After an error it may be on disk or not, and no
 // other is taken before clear has succeeded: it would lie behind a hole.
@@ -64,7 +80,7 @@ func (j *journal) append(number uint64, changes []change) error {
 		b = c.append(b)
 	}
 	binary.BigEndian.PutUint32(b, uint32(len(b)-entryHead))
-	binary.BigEndian.PutUint32(b[4:], crc32.Checksum(b[8:], castagnoli))
+	binary.BigEndian.PutUint32(b[4:], crc32.Update(j.epoch, castagnoli, b[8:]))
 	if j.buf = b; cap(b) > 1<<20 {
 		j.buf = nil
 	}
@@ -184,7 +200,7 @@ func (j *journal) entry(at, size int64) (number uint64, body []byte, err error) 
 	if _, err := j.file.ReadAt(body, at+entryHead); err != nil {
 		return 0, nil, err
 	}
-	sum := crc32.Update(crc32.Checksum(head[8:], castagnoli), castagnoli, body)
+	sum := crc32.Update(crc32.Update(j.epoch, castagnoli, head[8:]), castagnoli, body)
 	if sum != binary.BigEndian.Uint32(head[4:]) {
 		return 0, nil, errBadRecord
 	}

@@ -21,6 +21,7 @@ var (
 	unlistedKey = []byte("m/unlisted")
 	changesKey  = []byte("m/changes")
 	storedKey   = []byte("m/stored")
+	epochKey    = []byte("m/epoch")
 )
 
 func headerKey(id string) []byte  { return []byte(headerPrefix + id) }

@@ -56,7 +56,8 @@ func newOp(kind opKind, id string) *op {
 func (o *op) size() int64 {
 	const headerAndIndex = 1 << 10
 	t := &o.task
-	return headerAndIndex + int64(len(t.Request)+len(t.Outcome)+len(t.Progress)+len(t.StatusMessage)+len(t.Remote)+len(o.remote)+len(o.outcome.Payload))
+	outcome := max(len(t.Outcome), len(o.outcome.Payload)) // the same, once it is staged
+	return headerAndIndex + int64(len(t.Request)+outcome+len(t.Progress)+len(t.StatusMessage)+len(t.Remote)+len(o.remote))
 }
 
 // alone reports whether the op is no transaction.

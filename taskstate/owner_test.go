@@ -40,3 +40,22 @@ func TestResultOfAnotherOwnersTaskIsNotEvenRead(t *testing.T) {
 		t.Errorf("a stranger: %v", err)
 	}
 }
+
+// Whose a task was cannot be told without its header. Nobody is told that there is no
+// such task, for one of them had it.
+func TestLostHeaderIsDamageForWhoeverHasTheID(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, nil)
+	id := create(t, s, Task{Owner: "me"}).ID
+	complete(t, s, id, []byte("x"))
+	remove(t, s, headerKey(id))
+	for _, owner := range []string{"me", "you"} {
+		var damaged *DamagedError
+		if _, err := s.GetOwned(owner, id); !errors.As(err, &damaged) || damaged.ID != id || damaged.Dir != dir {
+			t.Errorf("%s: %v", owner, err)
+		}
+	}
+	if _, err := s.GetOwned("you", s.newID()); !errors.Is(err, ErrNotFound) {
+		t.Errorf("an id that was never given: %v", err)
+	}
+}

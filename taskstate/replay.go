@@ -3,16 +3,8 @@ package taskstate
 import "errors"
 
 // replay brings Badger up to the journal, after a process that died.
-func (s *Store) replay() (err error) {
-	if s.changes, err = s.readChanges(); err != nil {
-		return err
-	}
-	if s.journal == nil { // else createFormat has emptied it
-		if s.journal, err = openJournal(s.dir); err != nil {
-			return err
-		}
-	}
-	x, err := s.journal.extent()
+func (s *Store) replay() error {
+	x, err := s.toReplay()
 	switch {
 	case err != nil || x.first == 0 || x.last < s.changes:
 		return err
@@ -25,6 +17,20 @@ func (s *Store) replay() (err error) {
 	}
 	r := replayer{store: s, next: x.first}
 	return errors.Join(s.journal.read(r.take), r.flush())
+}
+
+// toReplay is what the journal holds, which it opens when it knows what Badger has.
+func (s *Store) toReplay() (x extent, err error) {
+	if s.changes, err = s.readChanges(); err != nil {
+		return x, err
+	}
+	if s.journal == nil { // else createFormat has emptied it
+		if s.journal, err = openJournal(s.dir); err != nil {
+			return x, err
+		}
+		s.journal.epoch = s.readEpoch()
+	}
+	return s.journal.extent()
 }
 
 // roomToReplay: Badger must not meet the end of the disk. All is asked for at once: an

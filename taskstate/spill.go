@@ -100,9 +100,9 @@ func (s *Store) Spilled(id, sum string) ([]byte, error) {
 		return nil, ErrNotFound
 	}
 	path := s.spillFile(id, sum)
-	data, err := os.ReadFile(path)
+	data, err := readRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNotFound
+		return nil, fmt.Errorf("there is no file %s: %w", path, ErrNotFound)
 	}
 	want, _ := hex.DecodeString(sum)
 	if hash := sha256.Sum256(data); err == nil && !bytes.Equal(hash[:], want) {
@@ -116,4 +116,16 @@ func (s *Store) Spilled(id, sum string) ([]byte, error) {
 
 func (s *Store) spillFile(id, sum string) string {
 	return filepath.Join(s.dir, spillDir, id+"."+sum)
+}
+
+// readRegular does not wait for what is no file: a pipe that somebody put there.
+func readRegular(path string) ([]byte, error) {
+	info, err := os.Lstat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errBadRecord
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
 }

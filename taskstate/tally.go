@@ -122,13 +122,15 @@ func (w *tallyWriter) end(t tally) error {
 
 // inPlace fails if what was opened no longer lies at its path: Badger would go on
 // writing to files that nobody will ever find again.
-func (w *tallyWriter) inPlace() error {
-	now, err := os.Stat(filepath.Join(w.dir, tallyFile))
-	if err == nil && !os.SameFile(now, w.own) {
-		err = errors.New("another store lies there now")
+func (w *tallyWriter) inPlace() error { return inPlace(filepath.Join(w.dir, tallyFile), w.own) }
+
+func inPlace(path string, own fs.FileInfo) error {
+	now, err := os.Stat(path)
+	if err == nil && !os.SameFile(now, own) {
+		err = errors.New("another one lies there now")
 	}
 	if err != nil {
-		return fmt.Errorf("the directory %s was deleted, moved or replaced while it was open (%w): put it back, or start again", w.dir, err)
+		return fmt.Errorf("%s was deleted, moved or replaced while it was open, or its directory was (%w): put it back, or start again", path, err)
 	}
 	return nil
 }

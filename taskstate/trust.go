@@ -81,6 +81,9 @@ func (s *Store) settle() (err error) {
 		err = s.journal.clear() // Badger has all of it
 	}
 	if err == nil {
+		err = s.beginEpoch()
+	}
+	if err == nil {
 		s.tally, err = openTally(s.dir)
 	}
 	if err == nil {

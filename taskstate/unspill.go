@@ -117,17 +117,20 @@ func (s *Store) unnamed(id, sum string) bool {
 	if s.loss != nil || !wellFormed(id) {
 		return s.gone(id, sum)
 	}
-	s.mu.Lock()
-	e, live := s.live[id]
-	noted := slices.Contains(s.spilled[id], sum)
-	var end []byte
-	if live {
-		end = e.task.Outcome
-	}
-	s.mu.Unlock()
-	if live {
+	if end, noted, live := s.endInMemory(id, sum); live {
 		return !noted && !holdsSum(end, sum)
 	}
 	t, err := s.getStored(id, readTask)
 	return errors.Is(err, ErrNotFound) || err == nil && !holdsSum(t.Outcome, sum)
+}
+
+// endInMemory returns the end of a task in memory, nil while it runs, and whether its
+// end is to see to a file.
+func (s *Store) endInMemory(id, sum string) (end []byte, noted, live bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e, ok := s.live[id]; ok {
+		return e.task.Outcome, slices.Contains(s.spilled[id], sum), true
+	}
+	return nil, false, false
 }
