@@ -23,6 +23,7 @@ func (r *run) ask(m wire.Message, answer func(wire.Message)) (withdrawn func()) 
 	}
 	q := &serverQuestion{m.Method(), answer}
 	if !r.queue(len(request)) {
+		r.warnOfFlood()
 		answer(tooManyQuestions())
 		return nil
 	}
@@ -80,10 +81,13 @@ func (r *run) asked(request []byte, q *serverQuestion) {
 
 // warnOfFlood says it once: a server that asks too much does so many times over.
 func (r *run) warnOfFlood() {
-	if !r.flooded {
-		r.log().Warn().Int("open", len(r.inputs.open)).Msg("a server asks more in one call than can be passed on")
-	}
+	r.mu.Lock()
+	log, again := r.log(), r.flooded
 	r.flooded = true
+	r.mu.Unlock()
+	if !again {
+		log.Warn().Msg("a server asks more in one call than can be passed on")
+	}
 }
 
 // tooManyQuestions is what the server gets for one too many.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
@@ -14,7 +15,9 @@ var besides = map[string]struct{ result, want, lacks string }{
 	"_meta first, of the stateless era": {
 		`{"_meta":{"v/x": 1.0,"io.modelcontextprotocol/serverInfo":{"name":"s"}},"resultType":"complete",` + tooLarge + `}`,
 		`"_meta":{"v/x": 1.0,"io.modelcontextprotocol/serverInfo":{"name":"s"}},"resultType":"complete"}`, ""},
-	"an error with _meta":    {`{` + tooLarge + `,"isError":true,"_meta":{"v/x":9007199254740993}}`, `"isError":true,"_meta":{"v/x":9007199254740993}}`, ""},
+	"an error with _meta":    {`{` + tooLarge + `,"isError":true,"_meta":{"v/x":9007199254740993}}`, `"_meta":{"v/x":9007199254740993},"isError":true}`, ""},
+	"no error":               {`{"isError":true,"isError":false,` + tooLarge + `}`, `"isError":false}`, ""},
+	"isError is no boolean":  {`{` + tooLarge + `,"isError":"` + strings.Repeat("e", most) + `","_meta":{"a":1}}`, `"_meta":{"a":1}}`, ""},
 	"what no revision knows": {`{"x-é":null,` + tooLarge + `,"_meta":{"a":1},"_meta":{"b":2}}`, `"x-é":null,"_meta":{"b":2}}`, ""},
 	"_meta too large":        {`{` + tooLarge + `,"isError":true,"_meta":{"v":"` + strings.Repeat("m", most) + `"}}`, `"isError":true}`, "Left out beside the content: _meta."},
 	"both too large": {
@@ -23,6 +26,13 @@ var besides = map[string]struct{ result, want, lacks string }{
 	"too large together": {
 		`{"_meta":{"v":"` + strings.Repeat("m", most/3) + `"},"structuredContent":{"s":"` + strings.Repeat("s", most/4) + `"},` + tooLarge + `}`,
 		`"structuredContent":{"s":"` + strings.Repeat("s", most/4) + `"}}`, "Left out beside the content: _meta."},
+	"too large together, the other way about": {
+		`{"structuredContent":{"s":"` + strings.Repeat("s", most/3) + `"},"x":{},"_meta":{"v":"` + strings.Repeat("m", most/4) + `"},` + tooLarge + `}`,
+		`"structuredContent":{"s":"` + strings.Repeat("s", most/3) + `"},"x":{}}`, "Left out beside the content: _meta."},
+	"an error behind many members": {
+		`{` + manyNames(64) + tooLarge + `,"isError":true}`, manyNames(64) + `"isError":true}`, ""},
+	"structured behind many members": {
+		`{` + manyNames(64) + tooLarge + `,"structuredContent":{"n":1}}`, manyNames(64) + `"structuredContent":{"n":1}}`, ""},
 	"a thousand members": {
 		`{` + strings.Repeat(`"x":1,`, 9) + manyNames(1000) + `"_meta":{"a":1},` + tooLarge + `}`, `"x":1,` + manyNames(62) + `"n62":62}`, "Left out beside the content: more than 64 members."},
 }
@@ -54,6 +64,21 @@ func TestWhatStandsBesideALargeContentStays(t *testing.T) {
 					t.Errorf("%s: %d bytes", name, len(got.Outcome))
 				}
 			})
+		}
+	}
+}
+
+// A name of control characters takes six times its length in the note.
+func TestATruncatedResultNeverExceedsTheSmallestLimit(t *testing.T) {
+	const least = 1 << 10
+	for name, result := range map[string]string{
+		"names of escapes":   `"_meta":{"v":"` + strings.Repeat("m", 490) + `"},"` + strings.Repeat(`\u0001`, 300) + `":"` + strings.Repeat("x", least) + `"`,
+		"just no room":       `"_meta":{"v":"` + strings.Repeat("m", 490) + `"},"isError":false`,
+		"nothing but a name": `"` + strings.Repeat(`\"`, 2000) + `":1,"structuredContent":{"s":"` + strings.Repeat("s", least) + `"}`,
+	} {
+		o := truncated(taskstate.Outcome{Status: taskstate.Completed, Payload: []byte(`{` + tooLarge + `,` + result + `}`)}, least, whyLarge(least, least))
+		if len(o.Payload) > least || !wire.Valid(o.Payload) {
+			t.Errorf("%s: %d bytes: %s", name, len(o.Payload), o.Payload)
 		}
 	}
 }

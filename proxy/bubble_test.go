@@ -26,6 +26,7 @@ func bubble(t *testing.T, f func(t *testing.T, store *disk)) {
 type disk struct {
 	*taskstate.Store
 	dir  string
+	most int64       // bytes in it; 0 is no limit
 	full atomic.Bool // nothing can be written any more
 }
 
@@ -39,9 +40,17 @@ func (d *disk) free(string) (uint64, error) {
 func (d *disk) opens(t *testing.T) {
 	t.Helper()
 	var err error
-	if d.Store, err = taskstate.Open(context.Background(), d.dir, &taskstate.Options{SweepEvery: never, FreeSpace: d.free}); err != nil {
+	if d.Store, err = taskstate.Open(context.Background(), d.dir, &taskstate.Options{SweepEvery: never, FreeSpace: d.free, MaxBytes: d.most}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// bounded opens the store again, for no more than so many bytes.
+func (d *disk) bounded(t *testing.T, most int64) {
+	t.Helper()
+	d.closes(t)
+	d.most = most
+	d.opens(t)
 }
 
 func (d *disk) closes(t *testing.T) {

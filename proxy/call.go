@@ -17,7 +17,7 @@ func Conversable(method string) bool {
 // call treats a tools/call as the tool's policy says. The Tasks extension
 // leaves it to the server alone whether a call becomes a task, but only for a
 // client that declared it on this request (Capability Negotiation).
-func (p *Proxy) call(req *Request) (cancel func(notice wire.Message)) {
+func (p *Proxy) call(req *Request) Cancel {
 	tool, policy := "", Policy{Task: Never, InputTimeout: p.opts.Policies.Default.InputTimeout}
 	if req.Message.Method() == "tools/call" {
 		tool, _ = wire.String(wire.Get(req.Message.Params(), "name"))
@@ -73,9 +73,9 @@ func (r *run) connect(then func(error)) {
 	}, then)
 }
 
-func refused(req *Request, err *wire.Error) (cancel func(wire.Message)) {
+func refused(req *Request, err *wire.Error) Cancel {
 	req.Reply(wire.Failure(noID, err))
-	return func(wire.Message) {}
+	return moot
 }
 
 // proceed sends the call, or makes it a task that is sent.

@@ -14,8 +14,11 @@ type call struct {
 	t       *testing.T
 	request *Request
 	came    chan reply // with room for more than may come
-	cancel  func(notice wire.Message)
+	handled Cancel
 }
+
+func (c *call) cancel(notice wire.Message)             { c.handled(notice, nil) }
+func (c *call) takeBack(then func(o upstream.Outcome)) { c.handled(notice, then) }
 
 // reply is a response, or the handle of a task.
 type reply struct {
@@ -43,7 +46,7 @@ func (r *rig) calls(params string, change func(*Request)) *call {
 	if change != nil {
 		change(c.request)
 	}
-	c.cancel = r.proxy.Handle(c.request)
+	c.handled = r.proxy.Handle(c.request)
 	return c
 }
 

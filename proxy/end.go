@@ -42,30 +42,45 @@ func (r *run) reply(m wire.Message) bool {
 // cancelledBy is for the host's notice that it does not wait for req any more.
 // Once the call is a task that changes nothing (Tasks extension, Task
 // Cancellation: it is not for notifications/cancelled to cancel a task).
-func (r *run) cancelledBy(req *Request) func(notice wire.Message) {
-	return func(notice wire.Message) {
+func (r *run) cancelledBy(req *Request) Cancel {
+	return func(notice wire.Message, then func(upstream.Outcome)) {
 		if r.endQuick() {
-			r.withdraw(notice)
+			work := r.withdraw(notice)
 			r.over()
+			tell(then, work)
 			return
 		}
-		r.post(func() {
+		unknown := func() { tell(then, upstream.Unknown) }
+		sent := r.send(letter{lost: unknown, do: func() {
+			work := upstream.Unknown
 			if r.open && r.req == req {
-				r.leave(notice)
+				work = r.leave(notice)
 			}
-		})
+			tell(then, work)
+		}})
+		if !sent {
+			unknown()
+		}
 	}
 }
 
-// leave ends a call that nobody waits for any more.
-func (r *run) leave(notice wire.Message) {
+func tell(then func(upstream.Outcome), work upstream.Outcome) {
+	if then != nil {
+		then(work)
+	}
+}
+
+// leave ends a call that nobody waits for any more. What it returns is known of the
+// work.
+func (r *run) leave(notice wire.Message) upstream.Outcome {
 	r.disarm()
 	if r.hold != nil {
 		r.proxy.takeHold(r.hold.id)
 	}
-	r.withdraw(notice) // with it goes what was another call's question after all
+	work := r.withdraw(notice) // with it goes what was another call's question after all
 	r.inputs.decline()
 	r.stop()
+	return work
 }
 
 // giveUp ends the run without the server's answer. The server is told: that is
@@ -79,7 +94,8 @@ func (r *run) giveUp(cause error) {
 	case r.taskID != "":
 		r.finish(abandoned(cause, r.outcome()))
 	case r.open:
-		r.reply(wire.Failure(noID, wireError(cause, r.outcome())))
+		work := r.withdraw(because(cause.Error())) // what waits for the server to start is not sent any more
+		r.reply(wire.Failure(noID, wireError(cause, work)))
 	}
 	r.leave(because(cause.Error()))
 }

@@ -3,7 +3,6 @@ package proxy
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
@@ -18,7 +17,7 @@ type cause string
 func (c cause) Error() string { return string(c) }
 
 const (
-	errCancelled  cause = "The client cancelled the task."
+	errCancelled  cause = "The client cancelled the task. If its call had been sent, the upstream server was told; what it had done until then stays."
 	errShutdown   cause = "The proxy shut down while the task was running."
 	errRestarted  cause = "The proxy was restarted while the task was running, and with it the connection to the upstream server."
 	errUnsendable cause = "The proxy was restarted before it had sent the call, and cannot read what it had stored of it."
@@ -39,12 +38,12 @@ func (e *limitError) Error() string { return e.text }
 
 func tooLong(limit time.Duration) error {
 	return &limitError{"max_run", limit, fmt.Sprintf(
-		"The task was ended because it ran longer than max_run (%v) allows.", limit)}
+		"The task was ended because it ran longer than max_run (%s) allows.", duration(limit))}
 }
 
 func (r *run) stalled() error {
 	return &limitError{"stall", r.policy.Stall, fmt.Sprintf(
-		"The task was ended because the upstream server showed no sign of life for %v (stall); max_run is %v.", r.policy.Stall, r.policy.MaxRun)}
+		"The task was ended because the upstream server showed no sign of life for %s (stall); max_run is %s.", duration(r.policy.Stall), duration(r.policy.MaxRun))}
 }
 
 // errorData is the data of an error that the proxy makes: what happened, for
@@ -74,16 +73,14 @@ func wireError(cause error, outcome upstream.Outcome) *wire.Error {
 	return &wire.Error{Code: wire.CodeInternal, Message: sentence(cause) + " " + outcome.Sentence(), Data: data}
 }
 
-// sentence ends what Go errors leave open, and says what can be done.
-func sentence(cause error) string {
-	text := cause.Error()
-	switch {
-	case errors.Is(cause, taskstate.ErrNoSpace):
-		return "The task could not be stored: " + text + ". Free some disk space."
-	case !strings.HasSuffix(text, "."):
-		return "The task could not be stored: " + text + "."
+// sentence says what can be done about an error of the task store.
+func sentence(err error) string {
+	var own cause
+	var limit *limitError
+	if errors.As(err, &own) || errors.As(err, &limit) {
+		return err.Error()
 	}
-	return text
+	return "The proxy could not store the call as a task: " + StoreText(err) + "."
 }
 
 func reasonOf(cause error) string {
@@ -133,7 +130,12 @@ func errOverResultBytes(size, most int) *wire.Error {
 // errUnkept is for one that the disk, or the store, would not take.
 func errUnkept(cause error, size int) *wire.Error {
 	e := wireError(cause, upstream.Done)
-	e.Message = fmt.Sprintf("The upstream server answered with %d bytes, which could not be kept: %v. %s", size, cause, upstream.Done.Sentence())
+	why := StoreText(cause)
+	var full *taskstate.LimitError
+	if errors.As(cause, &full) {
+		why = fmt.Sprintf("it needs %d bytes; %d of %d (limits.%s) are in use", size, full.Used, full.Value, full.Limit)
+	}
+	e.Message = fmt.Sprintf("The upstream server answered with %d bytes, which the proxy could not keep: %s. %s", size, why, upstream.Done.Sentence())
 	return e
 }
 
@@ -141,7 +143,7 @@ func errUnkept(cause error, size int) *wire.Error {
 func errUnreadable(cause error) *wire.Error {
 	return &wire.Error{
 		Code:    wire.CodeInternal,
-		Message: "The task store failed: " + cause.Error() + ".",
+		Message: "The proxy cannot read the resource: " + StoreText(cause) + ". " + upstream.Done.Sentence(),
 		Data:    errorData{Reason: "storage", Outcome: upstream.Done},
 	}
 }
@@ -184,7 +186,7 @@ func errTooManyHolds(limit string, outcome upstream.Outcome) *wire.Error {
 	return &wire.Error{
 		Code: wire.CodeInternal,
 		Message: fmt.Sprintf("The call needs an answer of the client, and too many calls wait for theirs already (%s; half of them for one owner). It was withdrawn; try again later. %s",
-			limit, outcome.Sentence()),
+			inConfiguration(limit), outcome.Sentence()),
 		Data: errorData{Reason: "limit", Outcome: outcome, Limit: limit},
 	}
 }

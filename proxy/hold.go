@@ -70,13 +70,13 @@ func (r *run) keepFor(h *hold, a answer) {
 }
 
 // retry is a request that comes back to a call.
-func (p *Proxy) retry(req *Request, state string) (cancel func(wire.Message)) {
+func (p *Proxy) retry(req *Request, state string) Cancel {
 	c, err := p.unseal(state, req)
 	if err == nil || err == errStateExpired {
 		if p.wasUnsent(c.Call) {
 			name, _ := wire.String(wire.Get(req.Message.Params(), "name"))
 			req.Reply(unapproved(name, "nobody has confirmed it in time").message)
-			return func(wire.Message) {}
+			return moot
 		}
 	}
 	if err != nil {

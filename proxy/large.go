@@ -29,7 +29,7 @@ func (r *run) fit(o taskstate.Outcome) taskstate.Outcome {
 	case o.Status == taskstate.Completed && limits.LargeResults == Spill:
 		return r.spill(o)
 	case o.Status == taskstate.Completed && limits.LargeResults == Truncate:
-		return truncated(o, most)
+		return truncated(o, most, whyLarge(len(o.Payload), most))
 	}
 	if o.Status == taskstate.Failed {
 		o.Payload = shortError(o.Payload)
@@ -59,19 +59,38 @@ func (r *run) spill(o taskstate.Outcome) taskstate.Outcome {
 	if errors.Is(err, taskstate.ErrFinished) {
 		return o // too late, as Finish will say
 	}
+	var full *taskstate.LimitError
+	if size, most := len(o.Payload), r.proxy.opts.Limits.ResultBytes; errors.As(err, &full) {
+		r.log().Warn().Err(err).Int("bytes", size).Msg("there is no room for a large result in a file, and its beginning is kept")
+		return truncated(o, most, whyFull(size, full))
+	}
 	if err != nil {
 		r.log().Error().Err(err).Msg("a large result could not be kept in a file")
 		return failed(errUnkept(err, len(o.Payload)))
 	}
+	return r.linked(o, spilledPrefix+r.taskID+"/"+sum)
+}
+
+// linked has in the result's place what refers to it.
+func (r *run) linked(o taskstate.Outcome, uri string) taskstate.Outcome {
 	beside := besideContent(o.Payload, r.proxy.opts.Limits.ResultBytes/2)
-	uri := spilledPrefix + r.taskID + "/" + sum
 	text := fmt.Sprintf("The result has %d bytes, more than are given at once. The whole of it, a CallToolResult in JSON, is the resource %s: read it with resources/read as long as the task is kept.%s",
 		len(o.Payload), uri, beside.lacks())
+	if kinds := kindsOf(wire.Elements(wire.Get(o.Payload, "content"))).String(); kinds != "" {
+		text += " Its content: " + kinds + "."
+	}
 	if start := cutText(FirstText(o.Payload), shownOfSpilled); start != "" {
 		text += " It begins:\n" + start
 	}
-	o.Payload = beside.with(textContent(text), link(uri, r.tool, len(o.Payload)))
-	return flagged(o)
+	return beside.replace(o, textContent(text), link(uri, r.tool, len(o.Payload)))
+}
+
+// mostOf a result of that size may be stored as it is, or cut.
+func (l Limits) mostOf(size int) int {
+	if l.ResultBytes <= 0 {
+		return size
+	}
+	return min(size, l.ResultBytes)
 }
 
 // link is the content that refers to a resource (revision 2026-07-28, Tools,
@@ -86,13 +105,4 @@ func link(uri, tool string, size int) []byte {
 
 func textContent(text string) []byte {
 	return wire.Prepend(wire.Set(nil, "text", wire.Quote(text)), "type", []byte(`"text"`))
-}
-
-// flagged has the outcome say what its result says.
-func flagged(o taskstate.Outcome) taskstate.Outcome {
-	o.IsError = string(wire.Get(o.Payload, "isError")) == "true"
-	if o.IsError {
-		o.StatusMessage = short(FirstText(o.Payload))
-	}
-	return o
 }

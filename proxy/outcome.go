@@ -17,7 +17,7 @@ func (r *run) finish(o taskstate.Outcome) {
 	if o.StatusMessage == "" {
 		o.StatusMessage = r.remark
 	}
-	switch task, err := r.writeEnd(r.fit(o)); {
+	switch task, err := r.writeEnd(o); {
 	case errors.Is(err, taskstate.ErrFinished):
 		if task.Status != o.Status {
 			r.log().Info().Str("status", string(task.Status)).Str("dropped", string(o.Status)).Msg("a late end of a task was dropped")
@@ -30,20 +30,42 @@ func (r *run) finish(o taskstate.Outcome) {
 	}
 }
 
-// writeEnd has what cannot be stored fail the task, and say why.
-func (r *run) writeEnd(o taskstate.Outcome) (taskstate.Task, error) {
-	write := func(o taskstate.Outcome) (taskstate.Task, error) {
-		return r.proxy.opts.Tasks.store.Finish(context.Background(), r.taskID, o)
-	}
-	task, err := write(o)
+// writeEnd keeps less of what is too large, or has it fail the task, and say why.
+func (r *run) writeEnd(whole taskstate.Outcome) (taskstate.Task, error) {
+	o := r.fit(whole)
+	task, err := r.write(o)
+	var full *taskstate.LimitError
 	switch {
 	case errors.Is(err, taskstate.ErrTooLarge):
-		return write(failed(errOutcomeTooLarge(len(o.Payload))))
-	case errors.Is(err, taskstate.ErrFull):
-		return write(failed(errUnkept(err, len(o.Payload))))
+		return r.write(failed(errOutcomeTooLarge(len(o.Payload))))
+	case errors.As(err, &full):
+		return r.writeLess(whole, full)
 	}
 	return task, err
 }
+
+func (r *run) write(o taskstate.Outcome) (taskstate.Task, error) {
+	return r.proxy.opts.Tasks.store.Finish(context.Background(), r.taskID, o)
+}
+
+// writeLess keeps of a result what the store has room for; that changes while it is
+// tried.
+func (r *run) writeLess(whole taskstate.Outcome, full *taskstate.LimitError) (taskstate.Task, error) {
+	size := len(whole.Payload)
+	r.log().Warn().Err(full).Int("bytes", size).Msg("there is no room for the whole of a result, whose beginning is kept")
+	room := max(int(full.Value-full.Used)-2*leastKept, 3*leastKept) // with what the store keeps beside it
+	for most := min(room, r.proxy.opts.Limits.mostOf(size)); whole.Status == taskstate.Completed && most >= leastKept; most /= 2 {
+		task, err := r.write(truncated(whole, most, whyFull(size, full)))
+		if !errors.Is(err, taskstate.ErrFull) {
+			return task, err
+		}
+	}
+	return r.write(failed(errUnkept(full, size)))
+}
+
+// leastKept of a result, in bytes, is worth being kept with what says that it was cut.
+// The store takes an end of four times that however full it is.
+const leastKept = 1000
 
 // outcomeOf is what an answer makes of a task. A result completes it, also one
 // that says isError; an error fails it (Tasks extension, Task Status).

@@ -68,10 +68,10 @@ func (r *run) timedOut() {
 		return
 	}
 	for _, in := range over {
-		r.remark = fmt.Sprintf("The question %s was not answered within %v (input_timeout), and counts as declined.", in.key, r.policy.inputTimeout())
+		r.remark = fmt.Sprintf("The question %s was not answered within %s (input_timeout), and counts as declined.", in.key, duration(r.policy.inputTimeout()))
 		r.log().Warn().Str("question", in.key).Dur("input_timeout", r.policy.inputTimeout()).Msg("nobody has answered a question")
 		if r.isPending() {
-			in.asker.unanswered(r, fmt.Sprintf("The client gave no answer within %v (input_timeout).", r.policy.inputTimeout()))
+			in.asker.unanswered(r, fmt.Sprintf("The client gave no answer within %s (input_timeout).", duration(r.policy.inputTimeout())))
 		}
 	}
 	r.goOn()

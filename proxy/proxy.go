@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/rs/zerolog"
 
@@ -38,7 +39,8 @@ type Proxy struct {
 	stop context.CancelCauseFunc
 	work sync.WaitGroup // the runs
 
-	reads chan struct{} // of spilled results; has room for those that go on at once
+	reads   chan struct{} // of spilled results; has room for those that go on at once
+	reading atomic.Int64  // and how many there are with those that wait
 
 	mu      sync.Mutex
 	held    map[string]*run // by the id of the hold
@@ -85,16 +87,24 @@ func (p *Proxy) Hangup(ctx context.Context, client *upstream.Client) {
 // Policy is how the calls of a tool are treated.
 func (p *Proxy) Policy(tool string) Policy { return p.opts.Policies.For(tool) }
 
-// Handle sends a request on its way and returns at once. The function that it
-// returns is for a notifications/cancelled that names the request; called
-// after the answer it does nothing, least of all to a task.
-func (p *Proxy) Handle(r *Request) (cancel func(notice wire.Message)) {
+// Cancel takes a request of a host back. It is for a notifications/cancelled that
+// names the request, or for the end of the host's session; called after the answer
+// it does nothing, least of all to a task. Then, which may be nil, is called once,
+// from any goroutine, with what is known of the work; the request's own Reply may
+// have been called meanwhile.
+type Cancel func(notice wire.Message, then func(work upstream.Outcome))
+
+// moot cancels what is answered already, or leaves nothing at the server.
+func moot(_ wire.Message, then func(upstream.Outcome)) { tell(then, upstream.NotDispatched) }
+
+// Handle sends a request on its way and returns at once.
+func (p *Proxy) Handle(r *Request) Cancel {
 	if name, ours := spilled(r.Message); ours {
 		return p.readSpilled(r, name)
 	}
 	r, answered := p.resourcesFor(r)
 	if answered {
-		return func(wire.Message) {}
+		return moot
 	}
 	if Conversable(r.Message.Method()) {
 		return p.call(r)
@@ -103,13 +113,16 @@ func (p *Proxy) Handle(r *Request) (cancel func(notice wire.Message)) {
 }
 
 // forward passes a request straight through.
-func (p *Proxy) forward(r *Request) (cancel func(notice wire.Message)) {
+func (p *Proxy) forward(r *Request) Cancel {
 	up := &upstream.Request{
 		Message: r.Message, Caller: r.Caller, Header: r.Header, Notify: r.Progress, Aside: r.Aside, Ask: r.pass(),
 	}
 	up.Reply = func(m wire.Message, err *upstream.Error) { r.Reply(answer{m, err}.response()) }
 	r.Upstream.Send(up)
-	return func(notice wire.Message) { r.Upstream.Cancel(up, notice) }
+	return func(notice wire.Message, then func(upstream.Outcome)) {
+		_, work := r.Upstream.TakeBack(up, notice)
+		tell(then, work)
+	}
 }
 
 // noID stands where the edge puts the id that the host knows.

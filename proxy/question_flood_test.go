@@ -32,6 +32,9 @@ func TestQuestionsThatWaitForTheRunAreBounded(t *testing.T) {
 			if m := <-answers; !strings.Contains(string(m.Err()), "too many questions") {
 				t.Errorf("%s: refused with %s", name, m.Raw())
 			}
+			if n := r.warnings.Load(); n != 1 {
+				t.Errorf("%s: %d warnings while the run is busy", name, n)
+			}
 			goOn()
 			settle()
 			if n := test.asked - len(answers) - 1; n > test.wait {
@@ -45,6 +48,9 @@ func TestQuestionsThatWaitForTheRunAreBounded(t *testing.T) {
 			p.ends(done)
 			r.wantEnd(id, "completed")
 			time.Sleep(time.Second)
+			if n := r.warnings.Load(); n != 1 {
+				t.Errorf("%s: %d warnings in all", name, n)
+			}
 			if len(answers) != test.asked-1 {
 				t.Errorf("%s: %d of %d questions got no answer", name, test.asked-1-len(answers), test.asked)
 			}

@@ -22,13 +22,17 @@ type rig struct {
 	store  *disk
 	proxy  *Proxy
 	client *upstream.Client
-	errors atomic.Int32 // in the log
+
+	errors, warnings atomic.Int32 // in the log
 }
 
-// Run counts the errors; it is a zerolog.Hook.
+// Run counts the errors and warnings; it is a zerolog.Hook.
 func (r *rig) Run(_ *zerolog.Event, level zerolog.Level, _ string) {
-	if level == zerolog.ErrorLevel {
+	switch level {
+	case zerolog.ErrorLevel:
 		r.errors.Add(1)
+	case zerolog.WarnLevel:
+		r.warnings.Add(1)
 	}
 }
 

@@ -42,6 +42,7 @@ type run struct {
 	reading     bool     // there is a goroutine
 	queued      int      // questions in the mail
 	queuedBytes int      // in them
+	flooded     bool     // it was logged that the server asks too much
 	req         *Request // the host's newest
 	open        bool     // it waits for its answer
 	early       []byte   // the newest progress from before the task
@@ -64,7 +65,6 @@ type run struct {
 	sent        bool // the server may know of the call
 	heard       bool // the server has got an answer to a question before the task
 	inputs      inputs
-	flooded     bool   // it was logged that the server asks too much
 	unpresented bool   // there are inputs that the host has not been shown
 	round       *round // of questions that came as a result; nil for none
 	rounds      int
@@ -151,8 +151,18 @@ func (r *run) dispatch() {
 	r.client.Send(r.up)
 }
 
-// withdraw tells the server that its answer is not wanted any more.
-func (r *run) withdraw(notice wire.Message) { r.client.Cancel(r.up, notice) }
+// withdraw tells the server that its answer is not wanted any more. What it returns
+// is known of the work.
+func (r *run) withdraw(notice wire.Message) upstream.Outcome {
+	_, work := r.client.TakeBack(r.up, notice)
+	switch {
+	case !r.sent:
+		return upstream.NotDispatched
+	case r.rounds > 0: // it was written before, with fewer answers
+		return upstream.Unknown
+	}
+	return work
+}
 
 // answer takes the server's answer, on the goroutine that reads from it.
 func (r *run) answer(m wire.Message, err *upstream.Error) {

@@ -3,6 +3,7 @@ package proxy
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
@@ -168,12 +169,23 @@ func errFull(limit string, most int) *wire.Error {
 }
 
 // OverLimit is the error for what was not begun, because there are as many as a limit
-// allows. The limit is named by its key in the configuration; what says, in sentences,
-// of what there are so many, and what to do.
+// allows. The limit is named by its key in the configuration, in limits or of a tool;
+// what says, in sentences, of what there are so many, and what to do.
 func OverLimit(limit string, most int, what string) *wire.Error {
 	return &wire.Error{
 		Code:    wire.CodeInternal,
-		Message: fmt.Sprintf("The proxy takes no more (%s: %d): so many %s %s", limit, most, what, upstream.NotDispatched.Sentence()),
+		Message: fmt.Sprintf("The proxy takes no more (%s: %d): so many %s %s", inConfiguration(limit), most, what, upstream.NotDispatched.Sentence()),
 		Data:    errorData{Reason: "limit", Outcome: upstream.NotDispatched, Limit: fmt.Sprintf("%s: %d", limit, most)},
 	}
+}
+
+// inConfiguration is where a limit is found there, if it is.
+func inConfiguration(limit string) string {
+	switch key, _, _ := strings.Cut(limit, ":"); {
+	case key == "concurrency":
+		return "the tool's " + limit
+	case strings.Contains(key, " "): // no key
+		return limit
+	}
+	return "limits." + limit
 }

@@ -16,7 +16,7 @@ import (
 func (r *run) store(sent bool) error {
 	task, err := r.proxy.opts.Tasks.store.Create(r.ctx, r.record(sent))
 	if err != nil {
-		r.log().Error().Err(err).Msg("the call could not be stored as a task")
+		r.unstored(err)
 		return err
 	}
 	r.disarm()
@@ -32,6 +32,15 @@ func (r *run) store(sent bool) error {
 		}
 	}
 	return nil
+}
+
+// unstored logs what becomes of a call that the store does not take.
+func (r *run) unstored(err error) {
+	if r.req.AtOnce {
+		r.log().Error().Err(err).Msg("the call could not be stored as a task, and is refused: its client takes nothing else")
+		return
+	}
+	r.log().Warn().Err(err).Msg("the call could not be stored as a task: it is waited for instead")
 }
 
 // forgetHost lets go of what only an answer needs. What the server was sent stays: it

@@ -8,22 +8,47 @@ import (
 	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
 )
 
+// whyLarge and whyFull say why a result is cut, and what can be done.
+func whyLarge(size, most int) string {
+	return fmt.Sprintf("it has %d bytes, limits.result_bytes are %d. Ask the tool for less at a time.", size, most)
+}
+
+func whyFull(size int, full *taskstate.LimitError) string {
+	return fmt.Sprintf("it has %d bytes, and the whole did not fit into limits.%s (%d of %d are in use). The work itself is done; the rest of the result is lost.",
+		size, full.Limit, full.Used, full.Value)
+}
+
 // truncated keeps of a result's content what comes first, up to most bytes with
 // what stands beside it and what says so.
-func truncated(o taskstate.Outcome, most int) taskstate.Outcome {
-	beside := besideContent(o.Payload, most/2)
-	note := textContent(fmt.Sprintf(
-		"[The result was cut by mcp-taskproxy: it has %d bytes, limits.result_bytes are %d. Ask the tool for less at a time.%s]", len(o.Payload), most, beside.lacks()))
-	left := most - beside.size - len(note) - len(`{"content":[],"isError":true}`)
-	var kept [][]byte
-	for _, content := range wire.Elements(wire.Get(o.Payload, "content")) {
-		if content = cutContent(content, left-len(",")); content != nil {
-			kept = append(kept, content)
-			left -= len(content) + len(",")
+func truncated(o taskstate.Outcome, most int, why string) taskstate.Outcome {
+	const frame = `{"content":[],"isError":false}`
+	all := wire.Elements(wire.Get(o.Payload, "content"))
+	room := most - len(cutNote(why, kindsOf(all), "")) - len(frame) // the names of what is missing take no more than those of all
+	beside := besideContent(o.Payload, min(most/2, room-roomForLacks))
+	kept, left := cutContents(all, room-beside.size-len(wire.Quote(beside.lacks())))
+	return beside.replace(o, append(kept, cutNote(why, left, beside.lacks()))...)
+}
+
+func cutNote(why string, left kinds, lacks string) []byte {
+	if len(left) > 0 {
+		why += " Left out: " + left.String() + "."
+	}
+	return textContent("[The result was cut by mcp-taskproxy: " + why + lacks + "]")
+}
+
+// cutContents returns what there is room for, in bytes, and the kinds of what is
+// missing altogether.
+func cutContents(all [][]byte, room int) (kept [][]byte, left kinds) {
+	var missing [][]byte
+	for _, content := range all {
+		if cut := cutContent(content, room-len(",")); cut != nil {
+			kept = append(kept, cut)
+			room -= len(cut) + len(",")
+		} else {
+			missing = append(missing, content)
 		}
 	}
-	o.Payload = beside.with(append(kept, note)...)
-	return flagged(o)
+	return kept, kindsOf(missing)
 }
 
 // cutContent returns nil where nothing is left of it: only texts can be cut.
@@ -31,17 +56,18 @@ func cutContent(content []byte, most int) []byte {
 	if len(content) <= most {
 		return content
 	}
-	text, ok := wire.String(wire.Get(content, "text"))
-	rest := len(content) - len(wire.Get(content, "text"))
-	if text = cutText(text, (most-rest)/2); !ok || text == "" { // half for what is escaped
+	raw := wire.Get(content, "text")
+	text, ok := wire.String(raw)
+	room := most - (len(content) - len(raw)) - len(`""`)
+	if !ok || text == "" || room <= 0 {
 		return nil
 	}
-	for cut := wire.Set(content, "text", wire.Quote(text)); ; cut = wire.Set(content, "text", wire.Quote(text)) {
-		if len(cut) <= most {
+	for text = cutText(text, len(text)*room/len(raw)); text != ""; text = cutText(text, len(text)*3/4) { // as many escapes as on average, or more
+		if cut := wire.Set(content, "text", wire.Quote(text)); len(cut) <= most {
 			return cut
 		}
-		text = cutText(text, len(text)/2)
 	}
+	return nil
 }
 
 // cutText cuts between characters.
@@ -50,4 +76,14 @@ func cutText(text string, most int) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:max(most, 0)], "")
+}
+
+// cutQuoted cuts between characters, and counts bytes as they are in JSON.
+func cutQuoted(text string, most int) string {
+	for i, c := range text {
+		if most -= len(wire.Quote(string(c))) - len(`""`); most < 0 {
+			return text[:i]
+		}
+	}
+	return text
 }

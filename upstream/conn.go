@@ -175,20 +175,21 @@ func (k *conn) trace(what string, text []byte) {
 }
 
 // cancelled tells the server that nobody waits for the answer to r any more,
-// if it has heard of r.
-func (k *conn) cancelled(r *Request, notice wire.Message) {
+// if it has heard of r. The request must have been taken back: what was not
+// written by then never is.
+func (k *conn) cancelled(r *Request, notice wire.Message) (written bool) {
 	if r.follow != nil {
 		r.follow.cancel()
-		return
+		return true
 	}
 	k.order.Lock()
 	defer k.order.Unlock()
 	if !r.written {
-		return
+		return false
 	}
 	if notice.Raw() == nil { // a request of our own
 		_ = k.link.cancel(r, notice)
-		return
+		return true
 	}
 	params := wire.Set(notice.Params(), "requestId", strconv.AppendInt(nil, r.id, 10))
 	if k.era() == Initialize {
@@ -199,4 +200,5 @@ func (k *conn) cancelled(r *Request, notice wire.Message) {
 	if err := k.link.cancel(r, notice); err != nil {
 		k.log.Warn().Err(err).Msg("the upstream server could not be told of a cancellation")
 	}
+	return true
 }

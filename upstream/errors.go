@@ -152,7 +152,8 @@ func errHandshake(format string, args ...any) *Error {
 func errHandshakeLost(e *Error) *Error {
 	other := *e
 	other.Reason, other.Outcome = "upstream_start", NotDispatched
-	other.Text = "The upstream server ended while it was being greeted (" + e.ExitStatus + ")." + quoteLast(e.Stderr) + " " + NotDispatched.Sentence()
+	other.Text = "The upstream server ended while it was being greeted (" + e.ExitStatus + ")." + quoteLast(e.Stderr) +
+		" Its standard error, in the proxy's log, says why. " + NotDispatched.Sentence()
 	return &other
 }
 

@@ -83,11 +83,27 @@ func explain(err error, tried []string) error {
 	if other.Reason == "upstream_http" || other.Reason == "upstream_stream_cut" {
 		other.Reason = "upstream_start"
 	}
-	if len(tried) > 0 && e.Reason != "shutdown" {
+	if tried = without(tried, other.Text); len(tried) > 0 && e.Reason != "shutdown" {
 		other.Text += fmt.Sprintf(" Tried: %s.", strings.Join(tried, "; "))
 	}
 	other.Text += " " + NotDispatched.Sentence()
 	return &other
+}
+
+// without leaves out what the text says already; of that the method alone is news,
+// where others were tried.
+func without(tried []string, text string) (rest []string) {
+	for _, try := range tried {
+		method, what, _ := strings.Cut(try, ": ")
+		if strings.Contains(text, what) {
+			if len(tried) > 1 {
+				rest = append(rest, method)
+			}
+			continue
+		}
+		rest = append(rest, try)
+	}
+	return rest
 }
 
 func textOf(err error) string {

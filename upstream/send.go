@@ -58,27 +58,42 @@ func (c *Client) acceptLocked(r *Request) (*conn, *Error) {
 // begun, in which case Cancel returns false. If the server has the request it
 // is told so by notice, a notifications/cancelled whose requestId is replaced.
 func (c *Client) Cancel(r *Request, notice wire.Message) bool {
+	taken, _ := c.TakeBack(r, notice)
+	return taken
+}
+
+// TakeBack is Cancel, and says what is known of the work: [NotDispatched] where
+// nothing of r was written to the server, and never will be, else [Unknown].
+func (c *Client) TakeBack(r *Request, notice wire.Message) (taken bool, work Outcome) {
 	c.mu.Lock()
 	if c.unqueueLocked(r) {
 		c.mu.Unlock()
-		return true
+		return true, NotDispatched
 	}
 	k := r.conn
 	if k == nil {
-		taken := c.withdrawLocked(r)
+		taken = c.withdrawLocked(r)
 		c.mu.Unlock()
 		if taken && r.follow != nil {
 			r.follow.cancel()
 		}
-		return taken
+		return taken, workIf(r.follow != nil)
 	}
-	taken := k.takeBackLocked(r)
+	taken = k.takeBackLocked(r)
 	c.mu.Unlock()
+	written := true
 	if taken {
 		k.rehome()
-		k.cancelled(r, notice)
+		written = k.cancelled(r, notice)
 	}
-	return taken
+	return taken, workIf(written)
+}
+
+func workIf(written bool) Outcome {
+	if written {
+		return Unknown
+	}
+	return NotDispatched
 }
 
 // withdrawLocked takes r back that is on no session.

@@ -45,7 +45,7 @@ func (b *bridge) serve(x exchange) canceller {
 }
 
 func (b *bridge) forward(x exchange) canceller {
-	return canceller(b.session.Proxy.Handle(b.session.request(x)))
+	return b.session.Proxy.Handle(b.session.request(x))
 }
 
 // adapt makes a request of the session one to a server of the stateless era.
@@ -115,7 +115,7 @@ func (b *bridge) watch(x exchange) canceller {
 		}
 		x.result([]byte("{}"))
 	})
-	return func(wire.Message) { stop() }
+	return stopping(stop, upstream.Unknown)
 }
 
 func (b *bridge) unwatch(x exchange) {

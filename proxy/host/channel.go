@@ -98,10 +98,13 @@ type channel struct {
 	gate sync.Mutex
 	shut bool // nothing is spawned any more
 	work sync.WaitGroup
+
+	line   chan struct{} // has room for as many as may wait for the disk
+	places chan struct{} // and for those whose answers may be large
 }
 
 func newChannel(opts Options, owner string, send func(wire.Message), hold func(bool)) *channel {
-	c := &channel{Options: opts, owner: owner, send: send, hold: hold}
+	c := &channel{Options: opts, owner: owner, send: send, hold: hold, line: make(chan struct{}, lineRoom), places: make(chan struct{}, largeAtOnce)}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
 }

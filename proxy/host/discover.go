@@ -25,7 +25,7 @@ func (s *stateless) discover(x exchange) canceller {
 		cancel()
 		x.fail(shuttingDown())
 	}
-	return func(wire.Message) { cancel() }
+	return stopping(cancel, upstream.NotDispatched)
 }
 
 func (s *stateless) discoverResult(desc upstream.Description) []byte {

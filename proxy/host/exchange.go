@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
@@ -34,9 +35,19 @@ func (x exchange) result(result []byte) bool { return x.reply(wire.Result(noID, 
 // noID stands where reply puts the request's own id.
 var noID = []byte("0")
 
-// canceller is told that the host cancelled, by its own notification. Nil is
-// for requests that are answered already or do not mind.
-type canceller func(notice wire.Message)
+// canceller is told that the host cancelled, by its own notification, or is gone.
+// Nil is for requests that are answered already or do not mind.
+type canceller = proxy.Cancel
+
+// stopping cancels what the core has no part in: what stop leaves of it is known.
+func stopping(stop func(), work upstream.Outcome) canceller {
+	return func(_ wire.Message, then func(upstream.Outcome)) {
+		stop()
+		if then != nil {
+			then(work)
+		}
+	}
+}
 
 // inflight are the requests of one channel whose answers are not on their way
 // yet, by the id as the host writes it.
@@ -164,7 +175,7 @@ func (f *inflight) withdraw(fl *flight, notice wire.Message) {
 	fl.over = true
 	f.removeLocked(fl)
 	f.mu.Unlock()
-	cancel(notice)
+	cancel(notice, nil)
 }
 
 func (f *inflight) removeLocked(fl *flight) {
@@ -193,32 +204,6 @@ func (f *inflight) wait(ctx context.Context) {
 	select {
 	case <-empty:
 	case <-ctx.Done():
-	}
-}
-
-// giveUp answers whatever is unanswered and can be cancelled with an error, and
-// cancels it.
-func (f *inflight) giveUp(notice wire.Message) {
-	f.mu.Lock()
-	cancels := map[*flight]canceller{}
-	for fl := range f.open {
-		if fl.cancel != nil {
-			cancels[fl] = fl.cancel
-		}
-	}
-	f.mu.Unlock()
-	for fl, cancel := range cancels {
-		if f.answer(fl, wire.Failure(noID, givenUp())) {
-			cancel(notice)
-		}
-	}
-}
-
-func givenUp() *wire.Error {
-	return &wire.Error{
-		Code:    wire.CodeInternal,
-		Message: "The request was given up, because the session or the proxy came to its end. " + upstream.Unknown.Sentence(),
-		Data:    map[string]any{"reason": "shutdown", "outcome": upstream.Unknown},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
+	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
 // job is a call of one of the fallback's tools.
@@ -44,7 +45,7 @@ func (f *fallback) serve(x exchange, j job) canceller {
 		cancel()
 		x.fail(shuttingDown())
 	}
-	return func(wire.Message) { cancel() }
+	return stopping(cancel, upstream.NotDispatched)
 }
 
 // result waits for the end of the task, and gives what the call itself would have
@@ -52,13 +53,13 @@ func (f *fallback) serve(x exchange, j job) canceller {
 func (f *fallback) result(j *job) {
 	if wire.IsObject(j.answers) {
 		if err := f.Proxy.UpdateTask(f.owner, j.id, j.answers); err != nil {
-			j.reply(refusedJob(err, j.id))
+			j.reply(f.refusedJob(err, j.id))
 			return
 		}
 	}
 	watch, err := f.Proxy.Watch(f.owner, j.id)
 	if err != nil {
-		j.reply(refusedJob(err, j.id))
+		j.reply(f.refusedJob(err, j.id))
 		return
 	}
 	defer watch.Close()
@@ -104,7 +105,7 @@ func (f *fallback) status(j *job) {
 	task, err := f.Proxy.Task(f.owner, j.id)
 	switch {
 	case err != nil:
-		j.reply(refusedJob(err, j.id))
+		j.reply(f.refusedJob(err, j.id))
 	case task.Status.Terminal() && task.Status != taskstate.Cancelled:
 		j.reply(f.say(task, f.progress(task, "Get the result with "+f.Fallback.Result+".")))
 	default:
@@ -115,13 +116,13 @@ func (f *fallback) status(j *job) {
 func (f *fallback) cancel(j *job) {
 	ended, err := f.Proxy.CancelTask(f.owner, j.id)
 	if err != nil {
-		j.reply(refusedJob(err, j.id))
+		j.reply(f.refusedJob(err, j.id))
 		return
 	}
 	task, err := f.Proxy.Task(f.owner, j.id)
 	switch {
 	case err != nil:
-		j.reply(refusedJob(err, j.id))
+		j.reply(f.refusedJob(err, j.id))
 	case ended && !task.Dispatched:
 		j.reply(f.say(task, f.progress(task, "It had not been sent to the server, and will not be.")))
 	case ended:
@@ -145,9 +146,9 @@ func (f *fallback) progress(t taskstate.Task, more string) string {
 
 func since(t time.Time) time.Duration { return max(time.Since(t), 0).Round(time.Second) }
 
-func refusedJob(err error, id string) wire.Message {
+func (f *fallback) refusedJob(err error, id string) wire.Message {
 	if errors.Is(err, taskstate.ErrNotFound) {
 		return refuseTicket("There is no task %.100q: the id is wrong, or its result is not kept any more.", id)
 	}
-	return wire.Failure(noID, taskError(err, id))
+	return wire.Failure(noID, f.taskError(err, id))
 }

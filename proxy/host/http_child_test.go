@@ -3,6 +3,7 @@ package host
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -19,6 +20,8 @@ func init() {
 		return
 	case tasksChild:
 		playForTasks()
+	case silentChild:
+		_, _ = io.Copy(io.Discard, os.Stdin)
 	default:
 		playServer()
 	}

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
 // conduct serves a request and stays until the answer is written.
@@ -21,7 +22,12 @@ func (h *HTTP) conduct(w http.ResponseWriter, r *http.Request, g *guest, m wire.
 	x := h.exchange(r, g, m, a, flight)
 	g.client.Forward(x.header) // the greeting comes before the request that it is made for
 	if cancel := serve(x); cancel != nil {
-		g.inflight.cancellable(flight, func(notice wire.Message) { a.end(); cancel(notice) })
+		g.inflight.cancellable(flight, func(notice wire.Message, then func(upstream.Outcome)) {
+			if then == nil { // else there is an answer yet
+				a.end()
+			}
+			cancel(notice, then)
+		})
 	}
 	status := httpStatus
 	if g.session != nil {

@@ -35,16 +35,16 @@ func (g *guest) finish(ctx context.Context) {
 		g.stateless.endSubscriptions()
 	}
 	g.inflight.wait(ctx)
-	g.leave()
+	g.leave(toldToEnd)
 }
 
-// leave gives up what is unanswered, ends all streams, and waits for what was
+// leave gives up what is unanswered, for a reason, ends all streams, and waits for what was
 // begun for the guest.
-func (g *guest) leave() {
+func (g *guest) leave(why string) {
 	if g.stateless != nil {
 		g.stateless.endSubscriptions()
 	}
-	g.inflight.giveUp(wire.Notification("notifications/cancelled", []byte(`{"reason":"the session is over"}`)))
+	g.inflight.giveUp(wire.Notification("notifications/cancelled", []byte(`{"reason":"the session is over"}`)), why)
 	if g.streams != nil {
 		g.streams.close()
 	}

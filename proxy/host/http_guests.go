@@ -150,7 +150,7 @@ func (gs *guests) removeLocked(g *guest) {
 	}
 	delete(gs.byKey, g.key)
 	gs.work.Go(func() {
-		g.leave()
+		g.leave(sessionOver)
 		gs.seeOff(g)
 	})
 }
@@ -201,7 +201,7 @@ func (gs *guests) close() {
 	gs.mu.Unlock()
 	gs.stop()
 	for _, g := range gs.all() {
-		g.leave()
+		g.leave(toldToEnd)
 	}
 	gs.work.Wait()
 }

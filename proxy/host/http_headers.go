@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -40,7 +41,7 @@ func checkPlain(header http.Header, name, want string, inBody bool) *wire.Error 
 	values := header.Values(name)
 	switch {
 	case len(values) != 1:
-		return mismatch("%s is required, once; it is there %d times", name, len(values))
+		return mismatch("%s", notOnce(name, len(values)))
 	case inBody && strings.Trim(values[0], " \t") != want:
 		return mismatch("%s is %.100q and the body says %.100q", name, values[0], want)
 	}
@@ -54,7 +55,7 @@ func checkHeader(header http.Header, name, want string, inBody, required bool) *
 		return nil
 	}
 	if len(values) != 1 {
-		return mismatch("%s is required, once; it is there %d times", name, len(values))
+		return mismatch("%s", notOnce(name, len(values)))
 	}
 	got, ok := mirror.Decode(values[0])
 	switch {
@@ -90,4 +91,12 @@ func accepts(r *http.Request, types ...string) bool {
 		}
 	}
 	return true
+}
+
+// notOnce says what is wrong with a header that is not there once.
+func notOnce(name string, times int) string {
+	if times == 0 {
+		return name + " is missing"
+	}
+	return fmt.Sprintf("%s is required, once; it is there %d times", name, times)
 }

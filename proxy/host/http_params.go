@@ -187,7 +187,7 @@ func (s *stateless) list(ctx context.Context, params []byte, passed http.Header)
 	case page := <-answer:
 		return page, nil
 	case <-ctx.Done():
-		cancel(wire.Notification("notifications/cancelled", nil))
+		cancel(wire.Notification("notifications/cancelled", nil), nil)
 		return wire.Message{}, uncheckable(fmt.Sprintf("did not list its tools within %v", lookUpLimit))
 	}
 }

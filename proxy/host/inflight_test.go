@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
+	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
 // answered reports whether an answer is sent.
@@ -16,7 +17,7 @@ func TestCancelledRequestIsNotAnswered(t *testing.T) {
 	f := newInflight()
 	flight := f.begin([]byte(`"a"`), nowhere)
 	cancelled := 0
-	f.cancellable(flight, func(wire.Message) { cancelled++ })
+	f.cancellable(flight, stopping(func() { cancelled++ }, upstream.Unknown))
 	f.cancel([]byte(`"\u0061"`), wire.Message{}) // the same id, spelled otherwise
 	f.cancel([]byte(`"a"`), wire.Message{})
 	if cancelled != 1 {
@@ -30,7 +31,7 @@ func TestCancelledRequestIsNotAnswered(t *testing.T) {
 func TestAnsweredRequestIsNotCancelled(t *testing.T) {
 	f := newInflight()
 	flight := f.begin([]byte("1"), nowhere)
-	f.cancellable(flight, func(wire.Message) { t.Error("cancelled after the answer") })
+	f.cancellable(flight, stopping(func() { t.Error("cancelled after the answer") }, upstream.Unknown))
 	if !answered(f, flight) || answered(f, flight) {
 		t.Error("want exactly one reply")
 	}
@@ -40,7 +41,7 @@ func TestAnsweredRequestIsNotCancelled(t *testing.T) {
 func TestIdsOfDifferentTypesAreDifferent(t *testing.T) {
 	f := newInflight()
 	number, text := f.begin([]byte("1"), nowhere), f.begin([]byte(`"1"`), nowhere)
-	f.cancellable(number, func(wire.Message) {})
+	f.cancellable(number, stopping(func() {}, upstream.Unknown))
 	f.cancel([]byte("1"), wire.Message{})
 	if answered(f, number) || !answered(f, text) {
 		t.Error(`cancelling 1 must not touch "1"`)
@@ -53,7 +54,7 @@ func TestReusedIdBelongsToTheNewerRequest(t *testing.T) {
 	if !answered(f, older) {
 		t.Error("the older request was not answered")
 	}
-	f.cancellable(newer, func(wire.Message) {})
+	f.cancellable(newer, stopping(func() {}, upstream.Unknown))
 	f.cancel([]byte("1"), wire.Message{})
 	if answered(f, newer) {
 		t.Error("the newer request was answered after its cancellation")
@@ -84,11 +85,11 @@ func TestWhatIsGivenUpIsAnsweredAndCancelled(t *testing.T) {
 	f := newInflight()
 	var got []string
 	call := f.begin([]byte("1"), func(m wire.Message) { got = append(got, string(m.Err())) })
-	f.cancellable(call, func(wire.Message) { got = append(got, "cancelled") })
+	f.cancellable(call, stopping(func() { got = append(got, "cancelled") }, upstream.NotDispatched))
 	f.begin([]byte("2"), func(wire.Message) { t.Error("what cannot be cancelled answers by itself") })
-	f.giveUp(wire.Message{})
-	f.giveUp(wire.Message{})
-	if len(got) != 2 || string(wire.Lookup([]byte(got[0]), "data", "reason")) != `"shutdown"` || got[1] != "cancelled" {
+	f.giveUp(wire.Message{}, hostLeft)
+	f.giveUp(wire.Message{}, hostLeft)
+	if len(got) != 2 || got[0] != "cancelled" || string(wire.Lookup([]byte(got[1]), "data", "outcome")) != `"not_dispatched"` {
 		t.Errorf("got %q", got)
 	}
 }
@@ -97,7 +98,7 @@ func TestACancelThatOvertakesItsRequestIsNotLost(t *testing.T) {
 	fl := f.begin([]byte("1"), func(wire.Message) { t.Error("it was answered") })
 	f.cancel([]byte("1"), wire.Notification("notifications/cancelled", []byte(`{"reason":"r"}`)))
 	var got []string
-	f.cancellable(fl, func(notice wire.Message) { got = append(got, string(notice.Params())) })
+	f.cancellable(fl, func(notice wire.Message, _ func(upstream.Outcome)) { got = append(got, string(notice.Params())) })
 	if len(got) != 1 || got[0] != `{"reason":"r"}` {
 		t.Errorf("cancelled with %q", got)
 	}
@@ -115,5 +116,5 @@ func TestACancelBehindTheAnswerDoesNothing(t *testing.T) {
 	fl := f.begin([]byte("1"), func(wire.Message) {})
 	f.answer(fl, wire.Result([]byte("1"), []byte("{}")))
 	f.withdraw(fl, wire.Notification("notifications/cancelled", nil))
-	f.cancellable(fl, func(wire.Message) { t.Error("it was cancelled") })
+	f.cancellable(fl, stopping(func() { t.Error("it was cancelled") }, upstream.Unknown))
 }

@@ -65,7 +65,7 @@ func (s *session) initialize(x exchange) canceller {
 		cancel(nil)
 		x.fail(shuttingDown())
 	}
-	return func(wire.Message) { cancel(context.Canceled) }
+	return stopping(func() { cancel(context.Canceled) }, upstream.NotDispatched)
 }
 
 func (s *session) welcome(desc upstream.Description) wire.Message {
@@ -106,7 +106,7 @@ func (s *session) serve(x exchange) canceller {
 	if s.isBridged() {
 		return s.bridge.serve(x)
 	}
-	return canceller(s.Proxy.Handle(s.request(x)))
+	return s.Proxy.Handle(s.request(x))
 }
 
 func (s *session) isBridged() bool {

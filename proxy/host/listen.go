@@ -56,7 +56,7 @@ func (s *stateless) listen(x exchange, from sender) canceller {
 		x.fail(refused)
 		return nil
 	}
-	return func(wire.Message) { s.drop(sub) }
+	return stopping(func() { s.drop(sub) }, upstream.NotDispatched)
 }
 
 // theirs is what the server is listened to for.

@@ -34,7 +34,7 @@ func (s *session) create(x exchange, wish []byte) canceller {
 		return nil
 	}
 	x.request = x.request.With(wire.Changes{Params: wire.Delete(x.request.Params(), "task")})
-	return canceller(s.Proxy.Handle((&creation{session: s, x: x}).request(ttl)))
+	return s.Proxy.Handle((&creation{session: s, x: x}).request(ttl))
 }
 
 func (c *creation) request(ttl time.Duration) *proxy.Request {

@@ -95,7 +95,7 @@ func (s *session) serveTaskMethod(x exchange) canceller {
 	case method == "tasks/list" && s.NoList:
 		x.fail(wire.Errorf(wire.CodeMethodNotFound, "tasks/list is not offered here, because those who may ask cannot be told apart. Keep the ids of your tasks."))
 	case method == "tasks/list":
-		s.apart(x, func() { s.listTasks(x) })
+		s.inTurn(x, func() { s.listTasks(x) })
 	default:
 		return s.serveOneTask(x)
 	}
@@ -119,15 +119,8 @@ func (s *session) serveOneTask(x exchange) canceller {
 		if s.Proxy.AtHand(id) {
 			s.getTask(x, id)
 		} else {
-			s.apart(x, func() { s.getTask(x, id) })
+			s.inTurn(x, func() { s.getTask(x, id) })
 		}
 	}
 	return nil
-}
-
-// apart is for what waits for the disk.
-func (s *session) apart(x exchange, f func()) {
-	if !s.spawn(f) {
-		x.fail(shuttingDown())
-	}
 }

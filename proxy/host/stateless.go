@@ -52,6 +52,10 @@ var removed = map[string]bool{
 }
 
 func removedMethod(m wire.Message) *wire.Error {
+	if m.Method() == "tasks/list" {
+		return wire.Errorf(wire.CodeMethodNotFound, "tasks/list does not exist in revision %s: whoever made a task has its handle, for tasks/get. In revision %s tasks can be listed.",
+			statelessVersions[0], revisionOfTasks)
+	}
 	return wire.Errorf(wire.CodeMethodNotFound, "%s does not exist in revision %s.", m.Method(), statelessVersions[0])
 }
 
@@ -73,10 +77,10 @@ func (s *stateless) serve(x exchange) canceller {
 		return s.forward(x, from)
 	case method == "tasks/get" && s.Proxy.AtHand(taskNamed(x.request)):
 		s.taskRequest(x, from)
-	case method == "tasks/get" || method == "tasks/update" || method == "tasks/cancel": // they wait for the disk
-		if !s.spawn(func() { s.taskRequest(x, from) }) {
-			x.fail(shuttingDown())
-		}
+	case method == "tasks/get":
+		s.inTurn(x, func() { s.taskRequest(x, from) })
+	case method == "tasks/update" || method == "tasks/cancel":
+		s.apart(x, func() { s.taskRequest(x, from) })
 	case !from.tasks && s.fallback.has(x.request):
 		return s.serveFallback(x, from)
 	case method == "subscriptions/listen":
@@ -102,7 +106,7 @@ func (s *stateless) forward(x exchange, from sender) canceller {
 			return x.result(s.identify(handle(t)))
 		},
 	})
-	return func(notice wire.Message) { over(); cancel(notice) }
+	return func(notice wire.Message, then func(upstream.Outcome)) { over(); cancel(notice, then) }
 }
 
 // notification passes on what the host sends of its own accord. Roots are not

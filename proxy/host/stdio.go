@@ -22,6 +22,7 @@ type Stdio struct {
 	inflight  *inflight
 	stateless *stateless
 	closing   atomic.Bool   // requests are refused
+	left      atomic.Bool   // the host has closed its stream
 	finished  chan struct{} // closed when Finish has nothing more to do
 
 	mu      sync.Mutex
@@ -62,6 +63,7 @@ func (s *Stdio) Serve() error {
 		case errors.As(err, &tooLong):
 			s.refuse(tooLong.ID(), refusedLength(tooLong))
 		case err == io.EOF:
+			s.left.Store(true)
 			return nil
 		default:
 			return err

@@ -13,11 +13,15 @@ import (
 // some of it from getting done: then it is left to Close.
 func (s *Stdio) Finish(ctx context.Context) {
 	s.closing.Store(true)
+	why := toldToEnd
+	if s.left.Load() {
+		why = hostLeft
+	}
 	go func() {
 		defer close(s.finished)
 		s.stateless.endSubscriptions()
 		s.inflight.wait(ctx)
-		s.inflight.giveUp(wire.Notification("notifications/cancelled", []byte(`{"reason":"the client is gone"}`)))
+		s.inflight.giveUp(wire.Notification("notifications/cancelled", []byte(`{"reason":"the client is gone"}`)), why)
 		s.close()
 	}()
 	select {

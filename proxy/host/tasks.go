@@ -42,13 +42,13 @@ func (s *stateless) serveTask(method, id string, params []byte) ([]byte, *wire.E
 	switch method {
 	case "tasks/cancel":
 		_, err := s.Proxy.CancelTask(s.owner, id)
-		return acknowledgement, taskError(err, id)
+		return acknowledgement, s.taskError(err, id)
 	case "tasks/update":
 		return s.updateTask(id, params)
 	}
 	task, err := s.Proxy.Task(s.owner, id)
 	if err != nil {
-		return nil, taskError(err, id)
+		return nil, s.taskError(err, id)
 	}
 	return detailed("complete", task), nil
 }
@@ -63,7 +63,7 @@ func (s *stateless) updateTask(id string, params []byte) ([]byte, *wire.Error) {
 	if !wire.IsObject(responses) {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "params.inputResponses is required: an object.")
 	}
-	err := taskError(s.Proxy.UpdateTask(s.owner, id, responses), id)
+	err := s.taskError(s.Proxy.UpdateTask(s.owner, id, responses), id)
 	if err != nil && err.Code == wire.CodeInternal {
 		err.Message += " The answers were not taken: send them again."
 	}
@@ -72,14 +72,20 @@ func (s *stateless) updateTask(id string, params []byte) ([]byte, *wire.Error) {
 
 // taskError: an id that is unknown, another owner's or expired is -32602 for
 // all three methods (Tasks extension, Protocol Errors).
-func taskError(err error, id string) *wire.Error {
+func (c *channel) taskError(err error, id string) *wire.Error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, taskstate.ErrNotFound):
 		return wire.Errorf(wire.CodeInvalidParams, "Task not found: %.100q is unknown or has expired.", id)
 	}
-	return &wire.Error{Code: wire.CodeInternal, Message: "The task store failed: " + err.Error() + ". The task itself is not affected: ask again in a moment.", Data: map[string]string{"reason": "storage"}}
+	c.Log.Error().Err(err).Str("task", proxy.Shorten(id, 100)).Msg("the task store failed a client")
+	text := "The proxy cannot serve the task at the moment: " + proxy.StoreText(err) + ". The task itself is not affected: ask again in a moment."
+	var damaged *taskstate.DamagedError
+	if errors.As(err, &damaged) {
+		text = "The proxy cannot read the task any more: " + proxy.StoreText(err) + ". Repeat the call only if running it twice does no harm."
+	}
+	return &wire.Error{Code: wire.CodeInternal, Message: text, Data: map[string]string{"reason": "storage"}}
 }
 
 // handle is the CreateTaskResult (Tasks extension, Task Creation).
