@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"text/tabwriter"
 	"time"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/config"
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/runner"
+	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
 )
 
 func stateDirFlag() []cli.Flag {
@@ -65,23 +67,38 @@ func runners(c *cli.Context, command []string) (all []runner.Status, err error) 
 			all = append(all, *status)
 		}
 	}
-	if len(all) == 0 {
-		fmt.Fprintln(os.Stderr, "mcp-taskproxy: nothing runs")
+	if len(all) == 0 && err == nil {
+		return nil, nobody(c, dirs)
 	}
 	return all, err
+}
+
+// nobody says that there is no runner, and of a directory that was named, why.
+func nobody(c *cli.Context, dirs []string) error {
+	named, err := namedDir(c)
+	if err != nil || named == "" {
+		fmt.Fprintln(os.Stderr, "mcp-taskproxy: nothing runs (proxies with --listen or --detach never are not looked for)")
+		return err
+	}
+	dir := dirs[0]
+	if _, err := os.Stat(dir); err != nil {
+		return wrong("--state-dir: %v", err)
+	}
+	text := "nothing runs in " + dir
+	if pid := taskstate.Holder(dir); pid != 0 {
+		text = fmt.Sprintf("%s has no runner: process %d has it for itself (--listen, or --detach never); its own log says what runs, and SIGTERM ends it", dir, pid)
+	}
+	fmt.Fprintln(os.Stderr, "mcp-taskproxy: "+text)
+	return nil
 }
 
 func stateDirs(c *cli.Context, command []string) ([]string, error) {
 	if words := append(c.Args().Slice(), command...); len(words) > 0 {
 		return nil, wrong("%q is not expected here; name a runner by its --state-dir", words[0])
 	}
-	dir := ""
-	for _, ctx := range c.Lineage() { // it may stand before the command, too
-		if ctx.App != nil && dir == "" {
-			if err := override(ctx, "state-dir", &dir, parsePath); err != nil {
-				return nil, err
-			}
-		}
+	dir, err := namedDir(c)
+	if err != nil {
+		return nil, err
 	}
 	if dir != "" {
 		dir, err := filepath.Abs(dir)
@@ -92,6 +109,18 @@ func stateDirs(c *cli.Context, command []string) ([]string, error) {
 		return nil, wrong("%v", err)
 	}
 	return runner.Dirs(root), nil
+}
+
+// namedDir may stand before the command, too.
+func namedDir(c *cli.Context) (dir string, err error) {
+	for _, ctx := range c.Lineage() {
+		if ctx.App != nil && dir == "" {
+			if err := override(ctx, "state-dir", &dir, parsePath); err != nil {
+				return "", err
+			}
+		}
+	}
+	return dir, nil
 }
 
 // show is the one thing that is written to standard output beside the protocol:
@@ -105,16 +134,30 @@ func show(out io.Writer, all []runner.Status) error {
 		fmt.Fprintf(out, "runner %d, version %s, since %s, %s%s\n", status.PID, status.Version, clock(status.Since), status.StateDir, ending)
 		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		for _, s := range status.Sessions {
-			fmt.Fprintf(table, "  %s\t%s\tserver %v\tsince %s\n", window(s), s.Program, s.Upstreams, clock(s.Since))
+			fmt.Fprintf(table, "  %s\t%s\t%s\tsince %s\n", window(s), s.Program, servers(s.Upstreams), clock(s.Since))
 		}
 		for _, t := range status.Tasks {
-			fmt.Fprintf(table, "  task %s\t%q\t%s %q\tsince %s\n", t.ID, t.Tool, t.Status, t.Message, clock(t.Since))
+			fmt.Fprintf(table, "  task %s\t%q\t%s\tsince %s\n", t.ID, t.Tool, standing(string(t.Status), t.Message), clock(t.Since))
 		}
 		if err := table.Flush(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func servers(pids []int) string {
+	if len(pids) == 0 {
+		return "no server yet"
+	}
+	return "server " + strings.Trim(fmt.Sprint(pids), "[]")
+}
+
+func standing(status, message string) string {
+	if message == "" {
+		return status
+	}
+	return fmt.Sprintf("%s %q", status, message)
 }
 
 func window(s runner.SessionStatus) string {

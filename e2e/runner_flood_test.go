@@ -122,7 +122,7 @@ func TestPsShowsWindowsServersAndTasks(t *testing.T) {
 	listing := s.ps(t)
 	for _, fact := range []string{
 		fmt.Sprintf("runner %d, version ", s.theRunner().pid), s.StateDir,
-		fmt.Sprintf("window %d ", stays.cmd.Process.Pid), fmt.Sprintf("server [%d]", servers[0]), fmt.Sprintf("server [%d]", servers[1]),
+		fmt.Sprintf("window %d ", stays.cmd.Process.Pid), fmt.Sprintf("server %d", servers[0]), fmt.Sprintf("server %d", servers[1]),
 		"task " + id, `"gate"`, "working",
 	} {
 		if !strings.Contains(listing, fact) {

@@ -62,7 +62,7 @@ func soakFor(l *lab) time.Duration {
 func (s *soak) run() {
 	fmt.Fprintf(os.Stderr, "bench: soak: seed %d, until %s\n", s.seed, s.until.Format(time.TimeOnly))
 	text := fmt.Sprintf("tools: {\"*\": {task: always, ttl: %v}, echo: {task: never}}\npoll_interval: 100ms\n", soakTTL) +
-		"limits: {running: 200, queued: 1000, stored: 0, result_bytes: 256KiB, connections: 512}\n"
+		"limits: {running: 200, queued: 1000, stored: 0, store_bytes: 100GiB, result_bytes: 256KiB, connections: 512}\n"
 	s.argv = append(s.through(append(s.config(text), "--listen", s.address)), "--", s.built("answer"))
 	s.restart()
 	var all sync.WaitGroup
@@ -214,6 +214,11 @@ func (s *soak) report() {
 		if of.most > 0 {
 			target = atMost(late/early, of.most, " ×")
 		}
+		highest := 0.0
+		for _, f := range s.taken {
+			highest = max(highest, of.value(f))
+		}
+		s.add(of.name+", highest", bytesText(highest), "", "", goal{})
 		s.add(of.name+" in the end", bytesText(late), "earlier "+bytesText(early), times(late/early), target)
 	}
 	for deed, name := range deedNames {
