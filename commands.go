@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -17,7 +18,6 @@ import (
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/config"
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/runner"
-	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
 )
 
 func stateDirFlag() []cli.Flag {
@@ -81,11 +81,10 @@ func nobody(c *cli.Context, dirs []string) error {
 		return err
 	}
 	dir := dirs[0]
-	if _, err := os.Stat(dir); err != nil {
-		return wrong("--state-dir: %v", err)
-	}
 	text := "nothing runs in " + dir
-	if pid := taskstate.Holder(dir); pid != 0 {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		text += ", which does not exist"
+	} else if pid := runner.Holder(dir); pid != 0 {
 		text = fmt.Sprintf("%s has no runner: process %d has it for itself (--listen, or --detach never); its own log says what runs, and SIGTERM ends it", dir, pid)
 	}
 	fmt.Fprintln(os.Stderr, "mcp-taskproxy: "+text)

@@ -12,7 +12,7 @@ const module = "github.com/mcp-taskproxy/mcp-taskproxy"
 // module. What is not listed may import nothing of it.
 var mayImport = map[string][]string{
 	"":             {"config", "proxy", "proxy/host", "proxy/runner", "upstream"},
-	"proxy/runner": {"proxy", "proxy/auth", "proxy/host", "taskstate", "upstream"},
+	"proxy/runner": {"proxy", "proxy/auth", "proxy/host", "proxy/wire", "taskstate", "upstream"},
 	"proxy/host":   {"proxy", "proxy/mirror", "proxy/wire", "taskstate", "upstream"},
 	"proxy":        {"proxy/wire", "taskstate", "upstream"},
 	"proxy/mirror": {"proxy/wire"},

@@ -26,6 +26,7 @@ var verbs = map[string]func(*actor, string){
 	"<?":      (*actor).among,
 	"=>":      (*actor).exactly,
 	"poll":    (*actor).poll,
+	"asked":   (*actor).asked,
 	"saw":     (*actor).saw,
 	"unseen":  (*actor).unseen,
 	"effects": (*actor).effects,
@@ -85,15 +86,26 @@ func (a *actor) exactly(text string) {
 func (a *actor) poll(text string) {
 	a.t.Helper()
 	name, want, _ := strings.Cut(text, " ")
-	var id string
-	if err := json.Unmarshal([]byte(a.bound.fill(strconv.Quote(name))), &id); err != nil {
-		a.t.Fatalf("%s: %v", name, err)
-	}
-	m := pollTask(a.h, id, func(m message) bool { return a.bound.includes(want, m.Result) })
+	m := pollTask(a.h, a.id(name), func(m message) bool { return a.bound.includes(want, m.Result) })
 	if !a.bound.includes(want, m.Result) {
 		a.t.Errorf("the task ended, or could not be asked for, without ever showing %s: %s", want, cut(m.Raw))
 	}
 	a.ready = &m
+}
+
+// asked polls until the task asks something: after a restart it does so in a moment.
+func (a *actor) asked(name string) {
+	a.t.Helper()
+	m := pollTask(a.h, a.id(name), func(m message) bool { return len(m.asked()) > 0 })
+	a.ready = &m
+}
+
+func (a *actor) id(name string) (id string) {
+	a.t.Helper()
+	if err := json.Unmarshal([]byte(a.bound.fill(strconv.Quote(name))), &id); err != nil {
+		a.t.Fatalf("%s: %v", name, err)
+	}
+	return id
 }
 
 func (a *actor) saw(pattern string) {

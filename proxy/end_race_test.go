@@ -84,6 +84,9 @@ func possible(all []event) (said, ended []string) {
 		if e.ends != "" {
 			ended = append(ended, e.ends)
 		}
+		if e.name == "death" { // met by an answer on its way to the server, before the stream's own end is
+			ended = append(ended, "failed answer_undelivered")
+		}
 		goesOn = goesOn && e.ends == ""
 	}
 	if goesOn {

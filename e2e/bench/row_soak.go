@@ -43,6 +43,7 @@ type footprint struct {
 const (
 	soakTTL   = 20 * time.Second
 	soakHosts = 24
+	steady    = 10 * time.Minute // before that, what is kept for soakTTL still grows
 )
 
 func measureSoak(l *lab) {
@@ -211,7 +212,7 @@ func (s *soak) report() {
 	} {
 		early, late := middle(s.taken[:fourth], of.value), middle(s.taken[len(s.taken)-fourth:], of.value)
 		target := goal{}
-		if of.most > 0 {
+		if of.most > 0 && s.until.Sub(s.started) >= steady {
 			target = atMost(late/early, of.most, " ×")
 		}
 		highest := 0.0

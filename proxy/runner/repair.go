@@ -17,3 +17,7 @@ func Repair(stateDir string) (moved string, err error) {
 	}
 	return moved, err
 }
+
+// Holder returns the process that has the store of a state directory open, a runner or
+// not; 0 if none has.
+func Holder(dir string) int { return taskstate.Holder(dir) }
