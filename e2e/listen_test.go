@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// A subscription that its host cancels in the same breath never speaks, and
-// the server keeps nothing of it.
+// A subscription that its host cancels in the same breath hears of no change, and
+// the server keeps nothing of it. Its acknowledgement may be on its way by then: the
+// server can be quicker than whoever reads the next line.
 func TestListenCancelledAtOnce(t *testing.T) {
 	for name, warm := range map[string]bool{"server runs": true, "server starts": false} {
 		t.Run(name, func(t *testing.T) {
@@ -49,6 +50,9 @@ func checkNoListenLeft(h *host, seen *records) {
 	}
 	h.readers.Wait()
 	for _, m := range h.left() {
+		if m.Method == "notifications/subscriptions/acknowledged" {
+			continue
+		}
 		h.t.Errorf("nobody listens, and yet there came %s", m.Raw)
 	}
 }
