@@ -95,7 +95,7 @@ const stateDirAt = 6
 // config takes away the limits that would be in the way, unless it sets some.
 func (l *lab) config(text string) []string {
 	if !strings.Contains(text, "limits:") {
-		text += "limits: {running: 0}\n"
+		text += "limits: {running: 0, stored: 0}\n" // else what finds no place is waited for
 	}
 	return []string{"--config", l.file("config.yaml", text)}
 }
