@@ -7,12 +7,11 @@ import (
 	"net/netip"
 	"net/url"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 )
 
-var hostName = regexp.MustCompile(`^[A-Za-z0-9_](?:[\w.-]{0,251}[A-Za-z0-9_])?$`)
+var hostName = pattern(`^[A-Za-z0-9_](?:[\w.-]{0,251}[A-Za-z0-9_])?$`)
 
 // ParseListen reads HOST:PORT. Port 0 is any free one; without a HOST it is
 // every address of the machine. The error does not say which setting or flag
@@ -36,10 +35,10 @@ func ParseListen(text string) (string, error) {
 
 func isHost(s string) bool {
 	_, err := netip.ParseAddr(s)
-	return err == nil || hostName.MatchString(s)
+	return err == nil || hostName().MatchString(s)
 }
 
-var endpointForm = regexp.MustCompile(`^/[\w.~!$&'()*+,;=:@/-]{0,200}$`)
+var endpointForm = pattern(`^/[\w.~!$&'()*+,;=:@/-]{0,200}$`)
 
 // ParseEndpoint reads the path under which hosts find the proxy. The error
 // does not say which setting or flag it was.
@@ -47,7 +46,7 @@ func ParseEndpoint(text string) (string, error) {
 	switch {
 	case !strings.HasPrefix(text, "/"):
 		return "", fmt.Errorf("%s does not begin with /; write a path such as /mcp", quoted(text))
-	case !endpointForm.MatchString(text):
+	case !endpointForm().MatchString(text):
 		return "", fmt.Errorf("%s is not a plain path; write one such as /mcp, without %%, ? and #", quoted(text))
 	case path.Clean(text) != text:
 		return "", fmt.Errorf("%s is not the shortest form of the path; write %s", quoted(text), path.Clean(text))

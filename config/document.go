@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -63,11 +62,11 @@ func (r *reader) document(root *ast.MappingNode, doc *document) {
 	r.mapping(root, "", documentKeys, known)
 }
 
-var nodeForm = regexp.MustCompile(`^[a-z0-9_]{1,32}$`)
+var nodeForm = pattern(`^[a-z0-9_]{1,32}$`)
 
 // parseNode allows what tells a node from the id behind it.
 func parseNode(s string) (string, error) {
-	if !nodeForm.MatchString(s) {
+	if !nodeForm().MatchString(s) {
 		return "", fmt.Errorf("%s is not a node's name; write up to 32 of a-z, 0-9 and _", quoted(s))
 	}
 	return s, nil

@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"time"
 )
 
@@ -26,10 +25,10 @@ func (r *reader) fallback(f *Fallback) func(value) {
 
 // toolForm is what names of tools should be (revision 2025-11-25, Tools, Tool
 // Names).
-var toolForm = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+var toolForm = pattern(`^[A-Za-z0-9_.-]{1,64}$`)
 
 func parseTool(s string) (string, error) {
-	if !toolForm.MatchString(s) {
+	if !toolForm().MatchString(s) {
 		return "", fmt.Errorf("%s is not a tool's name; write up to 64 of . _ - A-Z a-z 0-9", quoted(s))
 	}
 	return s, nil

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -68,12 +67,12 @@ func MergeHeaders(base, over []Header) []Header {
 func (h Header) sameName(other Header) bool { return h.Name == other.Name }
 
 // RFC 9110, section 5.6.2.
-var headerForm = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$")
+var headerForm = pattern("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$")
 
 // headerName returns the canonical form. What is no name is not shown: it may
 // be a value in the wrong place.
 func headerName(name string) (string, error) {
-	if !headerForm.MatchString(name) {
+	if !headerForm().MatchString(name) {
 		return "", errors.New("this is not the name of a header; write letters, digits and dashes, such as X-Tenant")
 	}
 	name = http.CanonicalHeaderKey(name)

@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -80,10 +79,10 @@ func prefix(s string) (string, error) {
 	return s, checkValue(s)
 }
 
-var variableName = regexp.MustCompile(`^[A-Za-z_]\w{0,99}$`)
+var variableName = pattern(`^[A-Za-z_]\w{0,99}$`)
 
 func envName(s string) (string, error) {
-	if !variableName.MatchString(s) {
+	if !variableName().MatchString(s) {
 		return "", errors.New("this is not the name of an environment variable; write letters, digits and _, without $")
 	}
 	return s, nil

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 	"time"
 )
 
@@ -65,10 +64,10 @@ func (r *reader) auth(a *Auth) func(value) {
 }
 
 // RFC 6749, section 3.3: what a scope may consist of.
-var scopeForm = regexp.MustCompile(`^[\x21\x23-\x5b\x5d-\x7e]{1,200}$`)
+var scopeForm = pattern(`^[\x21\x23-\x5b\x5d-\x7e]{1,200}$`)
 
 func parseScope(s string) (string, error) {
-	if !scopeForm.MatchString(s) {
+	if !scopeForm().MatchString(s) {
 		return "", fmt.Errorf("%s is not one scope; write each by itself, without spaces, quotes and backslashes", quoted(s))
 	}
 	return s, nil

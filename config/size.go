@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -22,7 +21,7 @@ var extents = map[string]extent{
 }
 
 var (
-	sizeForm  = regexp.MustCompile(`^(\d+)(B|KiB|MiB|GiB)$`)
+	sizeForm  = pattern(`^(\d+)(B|KiB|MiB|GiB)$`)
 	sizeUnits = map[string]int64{"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 	sizeMeant = map[string]string{
 		"b": "B", "bytes": "B",
@@ -55,7 +54,7 @@ func ParseSize(key, text string) (int64, error) {
 
 // readSize saturates: what is too large to count is too large for every setting.
 func readSize(text, example string) (int64, error) {
-	p := sizeForm.FindStringSubmatch(text)
+	p := sizeForm().FindStringSubmatch(text)
 	if p == nil {
 		return 0, notSize(text, example)
 	}
@@ -77,9 +76,9 @@ func inUnits(n int64) string {
 }
 
 func notSize(text, example string) error {
-	loose := looseForm.FindStringSubmatch(text)
+	loose := looseForm().FindStringSubmatch(text)
 	switch {
-	case bareNumber.MatchString(text) && len(text) < 20:
+	case bareNumber().MatchString(text) && len(text) < 20:
 		return fmt.Errorf("%s has no unit; write a size such as %s (units: B, KiB, MiB, GiB)", text, example)
 	case strings.HasPrefix(text, "-"):
 		return fmt.Errorf("%s is negative; write a size such as %s", quoted(text), example)

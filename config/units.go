@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -60,18 +59,18 @@ func ParseDuration(key, text string) (time.Duration, error) {
 }
 
 var (
-	durationForm = regexp.MustCompile(`^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$`)
-	durationPart = regexp.MustCompile(`(\d+(?:\.\d+)?)(ms|s|m|h|d)`)
-	bareNumber   = regexp.MustCompile(`^\d+(?:\.\d+)?$`)
-	looseForm    = regexp.MustCompile(`^(\d+(?:\.\d+)?)\s*(\pL+)$`)
+	durationForm = pattern(`^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$`)
+	durationPart = pattern(`(\d+(?:\.\d+)?)(ms|s|m|h|d)`)
+	bareNumber   = pattern(`^\d+(?:\.\d+)?$`)
+	looseForm    = pattern(`^(\d+(?:\.\d+)?)\s*(\pL+)$`)
 )
 
 func readDuration(text, example string) (time.Duration, error) {
-	if !durationForm.MatchString(text) {
+	if !durationForm().MatchString(text) {
 		return 0, notDuration(text, example)
 	}
 	sum := time.Duration(0)
-	for _, p := range durationPart.FindAllStringSubmatch(text, -1) {
+	for _, p := range durationPart().FindAllStringSubmatch(text, -1) {
 		d := part(p[1], p[2])
 		if d >= math.MaxInt64-sum {
 			return math.MaxInt64, nil
@@ -99,9 +98,9 @@ func part(number, unit string) time.Duration {
 }
 
 func notDuration(text, example string) error {
-	loose := looseForm.FindStringSubmatch(text)
+	loose := looseForm().FindStringSubmatch(text)
 	switch {
-	case bareNumber.MatchString(text) && len(text) < 10:
+	case bareNumber().MatchString(text) && len(text) < 10:
 		return fmt.Errorf("%s has no unit; write %ss", text, text)
 	case strings.HasPrefix(text, "-"):
 		return fmt.Errorf("%s is negative; write a duration such as %s", quoted(text), example)

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/goccy/go-yaml/ast"
@@ -51,11 +50,11 @@ func (r *reader) entries(n *ast.MappingNode, path string, read func(key string, 
 	}
 }
 
-var plainKey = regexp.MustCompile(`^[\w.*?-]{1,64}$`)
+var plainKey = pattern(`^[\w.*?-]{1,64}$`)
 
 // element keeps a key from breaking the line that names it.
 func element(key string) string {
-	if plainKey.MatchString(key) {
+	if plainKey().MatchString(key) {
 		return key
 	}
 	return quoted(key)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
@@ -167,10 +168,13 @@ func unknownTask(m wire.Message) bool {
 		return false
 	}
 	text, _ := wire.String(wire.Get(m.Err(), "message"))
-	return aboutTheTask.MatchString(text)
+	return aboutTheTask().MatchString(text)
 }
 
-var aboutTheTask = regexp.MustCompile(`(?i)\btask\b.{0,200}\b(?:not found|unknown|expired|does not exist)\b|\b(?:no such|unknown|invalid|expired) task\b`)
+// aboutTheTask is compiled by its first use: few starts need it.
+var aboutTheTask = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\btask\b.{0,200}\b(?:not found|unknown|expired|does not exist)\b|\b(?:no such|unknown|invalid|expired) task\b`)
+})
 
 // isFinal reports whether the status never changes.
 func isFinal(status string) bool {

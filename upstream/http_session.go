@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
+	"sync"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
@@ -53,7 +54,7 @@ func (l *httpLink) isGone(x *exchange, v verdict) bool {
 		return false
 	case l.conn.era() == Stateless:
 		return v.replacedByOlder()
-	case x.request.behalf != nil && aboutTheTask.MatchString(v.text):
+	case x.request.behalf != nil && aboutTheTask().MatchString(v.text):
 		return false
 	case v.code == "-32020", v.code == "-32022": // replaced by a newer one, which misses its headers
 		return true
@@ -97,18 +98,20 @@ func (v verdict) fromTheDoor() bool {
 	return v.code == "" || !v.ours || v.code == "-32000" || v.code == "-32001" || v.code == "-32600"
 }
 
-func (v verdict) speaksOfSession() bool { return aboutTheSession.MatchString(v.text) }
+func (v verdict) speaksOfSession() bool { return aboutTheSession().MatchString(v.text) }
 
 // aboutTheSession has the words of the SDKs and of servers without one. They
 // stand at the beginning, behind the name of the status at most: a text that
 // comes to speak of a session later is about something else.
-var aboutTheSession = regexp.MustCompile(`(?i)^\W{0,3}(?:(?:error|bad request|not found|service unavailable): )*(?:` +
-	`server (?:is )?not initialized` +
-	`|no valid (?:mcp[- ])?session` +
-	`|(?:invalid|missing|unknown|expired)(?: or (?:invalid|missing|unknown|expired))? (?:mcp[- ])?session(?:[- ]id)?` +
-	`|(?:mcp[- ])?session(?:[- ]id)?(?: header)?(?: (?:is|was|has|has been))? (?:not found|unknown|expired|terminated|closed|required|missing|invalid)` +
-	`|session (?:with id )?\S+ (?:was )?not found|session does not exist` +
-	`)(?:$|[^\w])`)
+var aboutTheSession = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^\W{0,3}(?:(?:error|bad request|not found|service unavailable): )*(?:` +
+		`server (?:is )?not initialized` +
+		`|no valid (?:mcp[- ])?session` +
+		`|(?:invalid|missing|unknown|expired)(?: or (?:invalid|missing|unknown|expired))? (?:mcp[- ])?session(?:[- ]id)?` +
+		`|(?:mcp[- ])?session(?:[- ]id)?(?: header)?(?: (?:is|was|has|has been))? (?:not found|unknown|expired|terminated|closed|required|missing|invalid)` +
+		`|session (?:with id )?\S+ (?:was )?not found|session does not exist` +
+		`)(?:$|[^\w])`)
+})
 
 // lostOn ends the session on which a request was refused. What only reads is
 // repeated on the next one, once; a tools/call is never sent again.
