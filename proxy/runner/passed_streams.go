@@ -103,8 +103,9 @@ func newPassedOut(fd int) (*passedOut, error) {
 	return &passedOut{file: file, raw: unblocking{raw}, nonBlock: nonBlock, again: again}, nil
 }
 
-// SyscallConn lets package wire try what can be written at once.
-func (p *passedOut) SyscallConn() (syscall.RawConn, error) { return p.raw, nil }
+// SyscallConn lets package wire try what can be written at once, which never waits in
+// whatever mode the stream is.
+func (p *passedOut) SyscallConn() (syscall.RawConn, error) { return p.raw.RawConn, nil }
 
 func (p *passedOut) Write(b []byte) (written int, err error) {
 	for written < len(b) && err == nil {

@@ -27,13 +27,23 @@ func nonBlocking(file any) syscall.RawConn {
 	return raw
 }
 
-// plainTry writes without waiting to a file in non-blocking mode.
+// plainTry writes without waiting to a file in non-blocking mode. Others who share the
+// mode may have changed it since: then it is set anew.
 func plainTry(raw syscall.RawConn) func([]byte) int {
 	return func(b []byte) (n int) {
 		_ = raw.Write(func(fd uintptr) bool {
-			n, _ = syscall.Write(int(fd), b)
+			if setNonBlocking(fd) == nil {
+				n, _ = syscall.Write(int(fd), b)
+			}
 			return true // also where it would block: the rest is for the goroutine
 		})
 		return max(n, 0) // an error shows again when the goroutine writes
 	}
+}
+
+func setNonBlocking(fd uintptr) error {
+	if flags, err := unix.FcntlInt(fd, unix.F_GETFL, 0); err != nil || flags&unix.O_NONBLOCK != 0 {
+		return err
+	}
+	return unix.SetNonblock(int(fd), true)
 }
