@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
 
 // httpClient makes HTTP requests of one server and says of those that failed
@@ -74,6 +76,9 @@ func dialCounted(dial dialFunc) dialFunc {
 		conn, err := dial(ctx, network, address)
 		if err != nil {
 			return nil, err
+		}
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			conn = wire.NewConn(tcp)
 		}
 		return &countedConn{Conn: conn}, nil
 	}

@@ -77,7 +77,7 @@ func (l *httpLink) accepted(x *exchange, resp *http.Response) *Error {
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if kind == acceptStream {
-		l.try(x, statusOf(resp)+", an event stream")
+		l.try(x, func() string { return statusOf(resp) + ", an event stream" })
 		return l.follow(x, resp)
 	}
 	body, err := l.whole(resp)
@@ -87,7 +87,7 @@ func (l *httpLink) accepted(x *exchange, resp *http.Response) *Error {
 	if text := bytes.TrimSpace(body); len(text) == 0 || text[0] != '{' && text[0] != '[' {
 		return l.errNoMessage(x, resp, kind, text)
 	}
-	l.try(x, statusOf(resp)+quoted(l.http.piece(body, x.request.Header)))
+	l.try(x, func() string { return statusOf(resp) + quoted(l.http.piece(body, x.request.Header)) })
 	l.conn.text(x.request, body)
 	if x.open() {
 		return errMalformed(errors.New("it holds no response to the request"))
@@ -98,7 +98,7 @@ func (l *httpLink) accepted(x *exchange, resp *http.Response) *Error {
 // whole reads a response that is no stream.
 func (l *httpLink) whole(resp *http.Response) ([]byte, *Error) {
 	limit := l.conn.client.opts.MessageBytes
-	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(limit)+1))
+	body, err := wire.ReadAll(io.LimitReader(resp.Body, int64(limit)+1), resp.ContentLength)
 	switch {
 	case len(body) > limit:
 		return nil, errTooLarge(&overlongBody{limit})
@@ -123,7 +123,7 @@ func (l *httpLink) refused(x *exchange, resp *http.Response) *Error {
 		x.asked = true
 		return l.converse(x)
 	}
-	l.try(x, statusOf(resp)+", "+l.http.refusalText(answer.Err(), x.request.Header))
+	l.try(x, func() string { return statusOf(resp) + ", " + l.http.refusalText(answer.Err(), x.request.Header) })
 	l.conn.trace("from upstream", answer.Raw())
 	l.conn.receive(x.request, answer)
 	return nil

@@ -39,7 +39,7 @@ func (x *exchange) run(converse func(*exchange) *Error) {
 		if x.posts.ctx.Err() != nil {
 			reason = errClosed().with(reason.Outcome)
 		}
-		x.posts.try(x, reason.plainText())
+		x.posts.try(x, reason.plainText)
 		x.posts.conn.fail(x.request, reason)
 	}
 	if notice.Raw() != nil {
@@ -93,11 +93,14 @@ func (p *posts) finish(x *exchange, reason *Error) (notice wire.Message) {
 func (x *exchange) open() bool { return x.posts.conn.awaits(x.request) }
 
 // try notes what came of a request before the server was greeted.
-func (p *posts) try(x *exchange, what string) {
-	what = strings.TrimPrefix(what, "The upstream server at "+place(p.http.endpoint)+" ")
+func (p *posts) try(x *exchange, what func() string) {
+	if p.conn.greeted.Load() != nil {
+		return
+	}
+	said := strings.TrimPrefix(what(), "The upstream server at "+place(p.http.endpoint)+" ")
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.conn.greeted.Load() == nil && len(p.tried) < maxTried {
-		p.tried = append(p.tried, x.message.Method()+": "+strings.TrimSuffix(what, "."))
+	if len(p.tried) < maxTried {
+		p.tried = append(p.tried, x.message.Method()+": "+strings.TrimSuffix(said, "."))
 	}
 }

@@ -64,7 +64,7 @@ func parse(body []byte) (wire.Message, *refusal) {
 
 func (h *HTTP) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
 	steady := &steadyReader{http.MaxBytesReader(w, r.Body, int64(h.opts.MessageBytes)), http.NewResponseController(w), h.opts.SlowClient}
-	body, err := io.ReadAll(steady)
+	body, err := wire.ReadAll(steady, r.ContentLength)
 	if err == nil { // else the server would wait for the rest without end
 		_ = steady.rc.SetReadDeadline(time.Time{})
 	}

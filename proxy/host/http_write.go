@@ -107,7 +107,7 @@ func (o *responseWriter) abort() { panic(http.ErrAbortHandler) }
 // oneLine replaces line ends, white space between the tokens of JSON, as a
 // data line must hold none.
 func oneLine(text []byte) []byte {
-	if !bytes.ContainsAny(text, "\r\n") {
+	if bytes.IndexByte(text, '\n') < 0 && bytes.IndexByte(text, '\r') < 0 {
 		return text
 	}
 	line := bytes.ReplaceAll(text, []byte{'\n'}, []byte{' '})

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 )
 
 // limitedListener hands on a connection only when fewer than its limit are
@@ -51,7 +53,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 		_ = conn.Close()
 		return nil, net.ErrClosed
 	}
-	return &limitedConn{TCPConn: conn, release: sync.OnceFunc(func() { <-l.free })}, nil
+	return &limitedConn{Conn: wire.NewConn(conn), release: sync.OnceFunc(func() { <-l.free })}, nil
 }
 
 // reserve waits for a place; it is false once the listener is closed.
@@ -116,11 +118,11 @@ func closeAside(conn net.Conn) { go conn.Close() }
 func (l *limitedListener) Close() error { return l.close() }
 
 type limitedConn struct {
-	*net.TCPConn
+	*wire.Conn
 	release func()
 }
 
 func (c *limitedConn) Close() error {
 	defer c.release()
-	return c.TCPConn.Close()
+	return c.Conn.Close()
 }

@@ -58,6 +58,9 @@ func (c *fileCall) unknown() bool {
 	return c.errno == syscall.EOPNOTSUPP || c.errno == syscall.ENOSYS || c.errno == syscall.EINVAL || c.errno == syscall.ESPIPE
 }
 
+// notTried says that another call is to be made instead.
+func (c *fileCall) notTried() bool { return c.unknown() || c.errno == syscall.EINTR }
+
 // tryWriter returns a function that writes as much as w takes without waiting,
 // or nil if w cannot be asked that: it must be a file in non-blocking mode.
 func tryWriter(w io.Writer) func([]byte) int {

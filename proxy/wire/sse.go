@@ -89,7 +89,7 @@ func (r *SSEReader) piece() (piece []byte, ended bool, err error) {
 	}
 	for seen := 0; ; {
 		buffered, err := r.more(seen)
-		if i := bytes.IndexAny(buffered[seen:], "\r\n"); i >= 0 {
+		if i := lineEnd(buffered[seen:]); i >= 0 {
 			piece = buffered[:seen+i]
 			r.halfCR = buffered[seen+i] == '\r'
 			_, _ = r.buf.Discard(seen + i + 1)
@@ -104,6 +104,18 @@ func (r *SSEReader) piece() (piece []byte, ended bool, err error) {
 			return nil, false, err
 		}
 	}
+}
+
+// lineEnd is several times faster than bytes.IndexAny.
+func lineEnd(b []byte) int {
+	i := bytes.IndexByte(b, '\n')
+	if i >= 0 {
+		b = b[:i]
+	}
+	if j := bytes.IndexByte(b, '\r'); j >= 0 {
+		return j
+	}
+	return i
 }
 
 // more returns what is buffered, which is more than seen unless there is an
