@@ -3,9 +3,6 @@ package host
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/json"
-	"fmt"
 	"sync"
 	"time"
 
@@ -24,6 +21,7 @@ type guests struct {
 
 	mu      sync.Mutex
 	byKey   map[string]*guest
+	keys    statelessKeys
 	staying map[*guest]bool // whose hosts have left, and not their tasks
 	closed  bool
 }
@@ -56,7 +54,7 @@ func newGuests(opts HTTPOptions) *guests {
 func (gs *guests) stateless(owner string, capabilities []byte) (g *guest, leave func(), err *wire.Error) {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
-	key := statelessKey(owner, capabilities)
+	key := gs.keys.of(owner, capabilities)
 	if gs.byKey[key] == nil {
 		if err := gs.makeRoomLocked(owner); err != nil {
 			return nil, nil, err
@@ -71,7 +69,7 @@ func (gs *guests) stateless(owner string, capabilities []byte) (g *guest, leave 
 func (gs *guests) recovered(owner string, capabilities []byte) *guest {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
-	return gs.statelessLocked(statelessKey(owner, capabilities), owner, capabilities)
+	return gs.statelessLocked(gs.keys.of(owner, capabilities), owner, capabilities)
 }
 
 func (gs *guests) statelessLocked(key, owner string, capabilities []byte) *guest {
@@ -123,18 +121,6 @@ func (gs *guests) useLocked(g *guest) (*guest, func()) {
 		g.uses--
 		g.used = time.Now()
 	})
-}
-
-// statelessKey tells no session id from it: those have no slash. Capabilities
-// that differ in spelling only are the same.
-func statelessKey(owner string, capabilities []byte) string {
-	var value any
-	if json.Unmarshal(wire.DeleteIn(capabilities, "extensions", tasksExtension), &value) == nil {
-		if canonical, err := json.Marshal(value); err == nil {
-			capabilities = canonical
-		}
-	}
-	return fmt.Sprintf("%s/%x", owner, sha256.Sum256(capabilities))
 }
 
 // remove ends a guest's session and what is open in it.

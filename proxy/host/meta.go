@@ -45,20 +45,21 @@ func opensStateless(m wire.Message) bool {
 // Per-request protocol fields): a missing one is -32602, another version than
 // ours -32022 with those that we know.
 func readSender(m wire.Message) (sender, *wire.Error) {
-	meta := wire.Get(m.Params(), "_meta")
-	version, ok := wire.String(wire.Get(meta, metaVersion))
+	var of [4][]byte
+	wire.GetEach(wire.Get(m.Params(), "_meta"), of[:], metaVersion, metaCapabilities, metaInfo, metaLogLevel)
+	version, ok := wire.String(of[0])
 	if !ok {
 		return sender{}, missingMeta(metaVersion, "a string, the revision of the request")
 	}
 	if !slices.Contains(statelessVersions, version) {
 		return sender{}, unsupportedVersion(version)
 	}
-	capabilities := wire.Get(meta, metaCapabilities)
+	capabilities := of[1]
 	if !wire.IsObject(capabilities) {
 		return sender{}, missingMeta(metaCapabilities, "an object, empty if there are none")
 	}
 	s := sender{logLevel: -1, caller: upstream.Caller{
-		Stateless: true, Info: wire.Get(meta, metaInfo), Capabilities: capabilities, LogLevel: wire.Get(meta, metaLogLevel),
+		Stateless: true, Info: of[2], Capabilities: capabilities, LogLevel: of[3],
 	}}
 	s.tasks = wire.IsObject(wire.Lookup(capabilities, "extensions", tasksExtension))
 	return s, s.readLogLevel()

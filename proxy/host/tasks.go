@@ -136,12 +136,12 @@ func inlined(result []byte) []byte {
 func taskObject(resultType string, t taskstate.Task) []byte {
 	b := append(make([]byte, 0, 320+len(t.StatusMessage)), '{')
 	if resultType != "" {
-		b = append(append(append(b, `"resultType":`...), wire.Quote(resultType)...), ',')
+		b = append(wire.AppendQuote(append(b, `"resultType":`...), resultType), ',')
 	}
-	b = append(append(b, `"taskId":`...), wire.Quote(t.ID)...)
-	b = append(append(b, `,"status":`...), wire.Quote(string(t.Status))...)
+	b = wire.AppendQuote(append(b, `"taskId":`...), t.ID)
+	b = wire.AppendQuote(append(b, `,"status":`...), string(t.Status))
 	if t.StatusMessage != "" {
-		b = append(append(b, `,"statusMessage":`...), wire.Quote(t.StatusMessage)...)
+		b = wire.AppendQuote(append(b, `,"statusMessage":`...), t.StatusMessage)
 	}
 	b = appendTime(append(b, `,"createdAt":`...), t.CreatedAt)
 	b = appendTime(append(b, `,"lastUpdatedAt":`...), t.UpdatedAt)

@@ -19,6 +19,19 @@ func Get(obj []byte, key string) []byte {
 	return m.value.of(obj)
 }
 
+// GetEach sets values to those of the members with these keys, in one pass, as Get
+// would one by one.
+func GetEach(obj []byte, values [][]byte, keys ...string) {
+	eachMember(obj, func(m member) bool {
+		for i, key := range keys {
+			if keyIs(m.key.of(obj), key) {
+				values[i] = m.value.of(obj)
+			}
+		}
+		return true
+	})
+}
+
 // Lookup follows a path of member names from obj downwards.
 func Lookup(obj []byte, path ...string) []byte {
 	for _, key := range path {
@@ -58,14 +71,18 @@ func Set(obj []byte, key string, value []byte) []byte {
 // Prepend returns obj with one more member in front, without a look at those
 // that are there. Anything but an object, nil too, counts as {}.
 func Prepend(obj []byte, key string, value []byte) []byte {
-	if !IsObject(obj) {
-		return concat([]byte{'{'}, Quote(key), []byte{':'}, value, []byte{'}'})
+	b, rest := make([]byte, 0, len(obj)+len(key)+len(value)+6), []byte{'}'}
+	if IsObject(obj) {
+		open := scanSpace(obj, 0) + 1
+		b, rest = append(b, obj[:open]...), obj[open:]
+	} else {
+		b = append(b, '{')
 	}
-	open, comma := scanSpace(obj, 0), []byte{','}
-	if i := scanSpace(obj, open+1); i < len(obj) && obj[i] == '}' {
-		comma = nil
+	b = append(append(AppendQuote(b, key), ':'), value...)
+	if i := scanSpace(rest, 0); i == len(rest) || rest[i] != '}' {
+		b = append(b, ',')
 	}
-	return concat(obj[:open+1], Quote(key), []byte{':'}, value, comma, obj[open+1:])
+	return append(b, rest...)
 }
 
 // Append returns obj, which must have a member, with one more behind it. Nil
@@ -128,14 +145,27 @@ func String(value []byte) (s string, ok bool) {
 	if bytes.IndexByte(value, '\\') < 0 && utf8.Valid(value) {
 		return string(value[1 : len(value)-1]), true
 	}
-	return s, json.Unmarshal(value, &s) == nil
+	return decoded(value)
+}
+
+// decoded has a variable on the heap, which String spares most texts.
+func decoded(value []byte) (s string, ok bool) {
+	err := json.Unmarshal(value, &s)
+	return s, err == nil
 }
 
 // Quote encodes s as a JSON string.
-func Quote(s string) []byte {
+func Quote(s string) []byte { return AppendQuote(make([]byte, 0, len(s)+2), s) }
+
+// AppendQuote is Quote behind b.
+func AppendQuote(b []byte, s string) []byte {
 	if isPlain(s) {
-		return append(append(append(make([]byte, 0, len(s)+2), '"'), s...), '"')
+		return append(append(append(b, '"'), s...), '"')
 	}
+	return append(b, escaped(s)...)
+}
+
+func escaped(s string) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // which would make six bytes of one

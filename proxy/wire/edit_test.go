@@ -37,6 +37,10 @@ func TestGetTakesTheRightMember(t *testing.T) {
 		if got := Get([]byte(tt.obj), tt.key); string(got) != tt.want || (got == nil) != (tt.want == "") {
 			t.Errorf("%s: Get(%s, %s) = %q, want %q", tt.name, tt.obj, tt.key, got, tt.want)
 		}
+		var got [2][]byte
+		if GetEach([]byte(tt.obj), got[:], "elsewhere", tt.key); string(got[1]) != tt.want || (got[1] == nil) != (tt.want == "") || got[0] != nil {
+			t.Errorf("%s: GetEach(%s, elsewhere, %s) = %q, want %q", tt.name, tt.obj, tt.key, got, tt.want)
+		}
 	}
 }
 

@@ -1,0 +1,38 @@
+package host
+
+import (
+	"context"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
+	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
+)
+
+// BenchmarkGet is tasks/get of a running task, from the line of the host to the one
+// that it gets, without the reading and the writing.
+func BenchmarkGet(b *testing.B) {
+	store, err := taskstate.Open(b.Context(), b.TempDir(), &taskstate.Options{Log: zerolog.Nop()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer store.Close()
+	core := proxy.New(proxy.Options{Tasks: proxy.NewTasks(store, zerolog.Nop()), Log: zerolog.Nop()})
+	defer core.Close(b.Context())
+	edge := NewStdio(nil, io.Discard, Options{Proxy: core, Log: zerolog.Nop()})
+	defer edge.Close(b.Context())
+	defer edge.Finish(b.Context())
+	task, err := store.Create(context.Background(), taskstate.Task{TTL: time.Hour})
+	if err != nil {
+		b.Fatal(err)
+	}
+	line := []byte(`{"jsonrpc":"2.0","id":1000001,"method":"tasks/get","params":{"taskId":"` + task.ID + `","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}}}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		edge.line(line)
+	}
+}
