@@ -114,9 +114,17 @@ func (j *journal) reserve(n int64) error {
 		return nil // the entry itself makes it longer
 	}
 	j.size += journalAhead
-	_, err := j.file.WriteAt(make([]byte, n+journalAhead), j.end)
-	return err
+	for at := j.end; at < j.size; at += int64(len(zeros)) {
+		if _, err := j.file.WriteAt(zeros, at); err != nil {
+			return err
+		}
+	}
+	return nil
 }
+
+// zeros are a page: of what it was given in one piece, Linux counts all as written
+// whenever a part of it is synced.
+var zeros = make([]byte, 4<<10)
 
 // clear empties the file, durably. After an error that is to be done again: an empty
 // file may be as long as before once the power has failed. To truncate it again has
