@@ -60,5 +60,3 @@ func killChildren(pid int) {
 
 // diskUse counts the blocks that a file really takes: some are sparse.
 func diskUse(info os.FileInfo) int64 { return info.Sys().(*syscall.Stat_t).Blocks * 512 }
-
-func dataSync(f *os.File) error { return unix.Fdatasync(int(f.Fd())) }

@@ -15,4 +15,3 @@ func memory(int, string) (float64, error)    { return 0, errLinux }
 func traffic(int, string) (float64, error)   { return 0, errLinux }
 func diskUse(info os.FileInfo) int64         { return info.Size() }
 func killChildren(int)                       {}
-func dataSync(f *os.File) error              { return f.Sync() }

@@ -16,16 +16,19 @@ func (l *lab) create(writers int, mode string) {
 	const size = 1 << 10
 	p, raw, s, n := l.tasks(mode), l.rawLog(), call(size, meta, hold), l.n(200*min(writers, 16), 8*writers)
 	p.busy = true
+	least := l.start([]string{l.built("durable"), l.path("log")})
 	r := compare(l.n(9, 1),
 		way{"log", func() sample { return raw.rate(n, writers, size) }},
+		way{"least", func() sample { return least.rate(n, writers, s.line) }},
 		way{"ours", func() sample { return p.rate(n, writers, s.line) }})
 	ratio, target := r.ratio("ours", "log"), 0.55
 	if writers == 1 {
 		target = 0.75
 	}
-	l.add(fmt.Sprintf("%d at once, %s", writers, mode[:len(mode)-1]), perSecond(r.value("ours")), "log "+perSecond(r.value("log")),
-		times(ratio), atLeast(ratio, target, " ×"))
-	l.add(fmt.Sprintf("%d at once, %s", writers, mode[:len(mode)-1]), seconds(r.cpu("ours"))+" of processor each", "", "", goal{})
+	size1 := fmt.Sprintf("%d at once, %s", writers, mode[:len(mode)-1])
+	l.add(size1, perSecond(r.value("ours")), "log "+perSecond(r.value("log")), times(ratio), atLeast(ratio, target, " ×"))
+	l.add(size1, perSecond(r.value("ours")), "log behind an edge "+perSecond(r.value("least")), times(r.ratio("ours", "least")), goal{})
+	l.add(size1, seconds(r.cpu("ours"))+" of processor each", "log behind an edge "+seconds(r.cpu("least")), times(r.cpuRatio("ours", "least")), goal{})
 }
 
 func measureLife(l *lab) {

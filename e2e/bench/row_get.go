@@ -30,18 +30,25 @@ func tableIDs(n int) []string {
 }
 
 func (l *lab) get(live int) {
-	ours, table := l.tasks(always), l.start([]string{l.built("table"), "-tasks", fmt.Sprint(live)})
+	ours, bare := l.tasks(always), []string{l.built("table"), "-tasks", fmt.Sprint(live)}
+	table, edge := l.start(bare), l.start(append(bare, "-edge"))
 	ids, n := ours.create(live), l.n(5000, 32)
 	l.settle()
 	mine, others := polls(ids), polls(tableIDs(live))
 	r := compare(l.n(11, 1),
 		way{"table", func() sample { return table.rate(n, inFlight, others) }},
+		way{"edge", func() sample { return edge.rate(n, inFlight, others) }},
 		way{"ours", func() sample { return ours.rate(n, inFlight, mine) }})
-	ratio := r.ratio("ours", "table")
-	size := fmt.Sprintf("%d tasks, stdio, 16 in flight", live)
-	l.add(size, perSecond(r.value("ours")), "map "+perSecond(r.value("table")), times(ratio), atLeast(ratio, 0.8, " ×"))
-	l.add(size, seconds(r.cpu("ours"))+" of processor each", "map "+seconds(r.cpu("table")), times(r.cpuRatio("ours", "table")), goal{})
+	l.addGets(fmt.Sprintf("%d tasks, stdio, 16 in flight", live), r)
 	l.getReads(ours, live, mine)
+}
+
+// addGets compares with a map behind the same edge, and with the map alone.
+func (l *lab) addGets(size string, r results) {
+	ratio := r.ratio("ours", "edge")
+	l.add(size, perSecond(r.value("ours")), "map behind the same edge "+perSecond(r.value("edge")), times(ratio), atLeast(ratio, 0.8, " ×"))
+	l.add(size, perSecond(r.value("ours")), "map that parses nothing "+perSecond(r.value("table")), times(r.ratio("ours", "table")), goal{})
+	l.add(size, seconds(r.cpu("ours"))+" of processor each", "map behind the same edge "+seconds(r.cpu("edge")), times(r.cpuRatio("ours", "edge")), goal{})
 }
 
 // getReads compares what the process has read with what it was sent.
@@ -54,18 +61,18 @@ func (l *lab) getReads(p *peer, live int, next nextLine) {
 }
 
 func (l *lab) getHTTP(live int) {
-	address, other := l.address(), l.address()
+	address, other, third := l.address(), l.address(), l.address()
 	ours := l.start(l.through(append(l.config(always), "--listen", address), l.built("answer"))).open(address)
-	table := l.start([]string{l.built("table"), "-tasks", fmt.Sprint(live), "-listen", other}).open(other)
+	bare := []string{l.built("table"), "-tasks", fmt.Sprint(live)}
+	table, edge := l.start(append(bare, "-listen", other)).open(other), l.start(append(bare, "-edge", "-listen", third)).open(third)
 	mine, others := polls(ours.create(live)), polls(tableIDs(live))
 	n, header := l.n(2000, 32), statelessHeader("tasks/get", "")
 	l.settle()
 	r := compare(l.n(11, 1),
 		way{"table", func() sample { return table.rate(n, inFlight, others, header) }},
+		way{"edge", func() sample { return edge.rate(n, inFlight, others, header) }},
 		way{"ours", func() sample { return ours.rate(n, inFlight, mine, header) }})
-	ratio, size := r.ratio("ours", "table"), fmt.Sprintf("%d tasks, HTTP, 16 hosts", live)
-	l.add(size, perSecond(r.value("ours")), "map "+perSecond(r.value("table")), times(ratio), atLeast(ratio, 0.8, " ×"))
-	l.add(size, seconds(r.cpu("ours"))+" of processor each", "map "+seconds(r.cpu("table")), times(r.cpuRatio("ours", "table")), goal{})
+	l.addGets(fmt.Sprintf("%d tasks, HTTP, 16 hosts", live), r)
 }
 
 // create makes n running tasks and returns their ids.

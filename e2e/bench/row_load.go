@@ -26,14 +26,12 @@ func measureLoad(l *lab) {
 	l.load(c, "ended tasks asked for", tasks, func() { c.each((*crowdHost).poll) })
 }
 
-// load measures a part of it, and what it has left in memory.
+// load measures a part of it, and what is resident then.
 func (l *lab) load(c *crowd, what string, n int, do func()) {
-	l.settle()
-	before := must(memory(c.hosts[0].pid(), "VmRSS"))
 	took := timed(do)
 	l.settle()
-	each := (must(memory(c.hosts[0].pid(), "VmRSS")) - before) / float64(n)
-	l.add(fmt.Sprintf("%d %s", n, what), perSecond(float64(n)/took), strings.TrimSpace(fmt.Sprintf("%.0f B of memory each", each)), "", goal{})
+	resident := must(memory(c.hosts[0].pid(), "VmRSS"))
+	l.add(fmt.Sprintf("%d %s", n, what), perSecond(float64(n)/took), bytesText(resident)+" resident then", "", goal{})
 }
 
 // crowd is many hosts of one site.

@@ -58,10 +58,13 @@ func measureSDK(l *lab) {
 
 func (l *lab) sdk(size int) {
 	server, n, s := l.built("sdkecho"), l.n(1500, 20), call(size, "", "")
-	direct, ours := l.start([]string{server}).initialize(), l.start(l.through(nil, server)).initialize()
-	r := compare(l.n(11, 1),
-		way{"direct", func() sample { return direct.rate(n, inFlight, s.line) }},
-		way{"ours", func() sample { return ours.rate(n, inFlight, s.line) }})
+	rate := func(argv []string) func() sample {
+		p := l.start(argv).initialize()
+		return func() sample { return p.rate(n, inFlight, s.line) }
+	}
+	r := compare(l.n(11, 1), way{"direct", rate([]string{server})},
+		way{"copier", rate([]string{l.built("copier"), "--", server})}, way{"ours", rate(l.through(nil, server))})
 	ratio := r.ratio("ours", "direct")
 	l.add(sizeText(size), perSecond(r.value("ours")), "direct "+perSecond(r.value("direct")), times(ratio), atLeast(ratio, 0.9, " ×"))
+	l.add(sizeText(size), perSecond(r.value("ours")), "copier "+perSecond(r.value("copier")), times(r.ratio("ours", "copier")), goal{})
 }
