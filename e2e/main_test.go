@@ -1,11 +1,13 @@
 package e2e
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"testing"
 )
 
@@ -18,6 +20,7 @@ const everythingServer = "github.com/modelcontextprotocol/go-sdk/examples/server
 // most are about what it does, and not about which process does it.
 func TestMain(m *testing.M) {
 	_ = os.Setenv("MCP_TASKPROXY_DETACH", "never") // the name is a good one
+	manyAtOnce()
 	dir, err := os.MkdirTemp("", "taskproxy-e2e-")
 	if err == nil {
 		binaries = dir
@@ -31,6 +34,20 @@ func TestMain(m *testing.M) {
 	}
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
+}
+
+// manyAtOnce runs more tests at a time than there are processors, unless -parallel says
+// otherwise: they wait for other processes most of the time.
+func manyAtOnce() {
+	chosen, each := false, 3
+	flag.Parse()
+	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
+	if raceEnabled {
+		each = 2
+	}
+	if !chosen {
+		_ = flag.Set("test.parallel", strconv.Itoa(each*runtime.GOMAXPROCS(0)))
+	}
 }
 
 func buildAll() error {
