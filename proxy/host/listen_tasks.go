@@ -2,7 +2,9 @@ package host
 
 import (
 	"context"
+	"errors"
 
+	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
 )
@@ -25,8 +27,11 @@ func (s *stateless) watchTasks(filter, accepted []byte) (watches []*taskstate.Wa
 			continue
 		}
 		seen[id] = true
-		if watch, err := s.Proxy.Watch(s.owner, id); err == nil { // else it is unknown, as far as the host is concerned
+		switch watch, err := s.Proxy.Watch(s.owner, id); {
+		case err == nil:
 			watches, taken = append(watches, watch), append(taken, quoted)
+		case !errors.Is(err, taskstate.ErrNotFound): // unknown, as far as the host is concerned: tasks/get says more
+			s.Log.Error().Err(err).Str("task", proxy.Shorten(id, 100)).Msg("a task that a client wants to listen to cannot be read")
 		}
 	}
 	return watches, wire.Set(accepted, "taskIds", wire.Array(taken))

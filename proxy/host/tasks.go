@@ -63,8 +63,9 @@ func (s *stateless) updateTask(id string, params []byte) ([]byte, *wire.Error) {
 	if !wire.IsObject(responses) {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "params.inputResponses is required: an object.")
 	}
-	err := s.taskError(s.Proxy.UpdateTask(s.owner, id, responses), id)
-	if err != nil && err.Code == wire.CodeInternal {
+	cause := s.Proxy.UpdateTask(s.owner, id, responses)
+	err := s.taskError(cause, id)
+	if err != nil && err.Code == wire.CodeInternal && !isDamage(cause) {
 		err.Message += " The answers were not taken: send them again."
 	}
 	return acknowledgement, err
@@ -81,11 +82,15 @@ func (c *channel) taskError(err error, id string) *wire.Error {
 	}
 	c.Log.Error().Err(err).Str("task", proxy.Shorten(id, 100)).Msg("the task store failed a client")
 	text := "The proxy cannot serve the task at the moment: " + proxy.StoreText(err) + ". The task itself is not affected: ask again in a moment."
-	var damaged *taskstate.DamagedError
-	if errors.As(err, &damaged) {
+	if isDamage(err) {
 		text = "The proxy cannot read the task any more: " + proxy.StoreText(err) + ". Repeat the call only if running it twice does no harm."
 	}
 	return &wire.Error{Code: wire.CodeInternal, Message: text, Data: map[string]string{"reason": "storage"}}
+}
+
+func isDamage(err error) bool {
+	var damaged *taskstate.DamagedError
+	return errors.As(err, &damaged)
 }
 
 // handle is the CreateTaskResult (Tasks extension, Task Creation).
