@@ -53,17 +53,21 @@ func startEverything(t *testing.T, way transport) *host {
 }
 
 // askedInTask answers whatever the task asks: the server asks for the roots on its own
-// some time after it was greeted, which then is a question of the call that runs.
+// some time after it was greeted, which then is a question of the call that runs. Whoever
+// asks for the roots later has them at once.
 func askedInTask(h *host, n int) {
 	h.t.Helper()
 	a := everythingAsks[n]
-	id := taskOf(h.t, h.ask(both.toolCall(h.freshID(), a.tool, a.arguments)))
-	m := pollTask(h, id, func(m message) bool {
-		if len(m.asked()) > 0 {
-			h.update(id, answersByKind(m))
-		}
-		return false
-	})
+	m, asked := h.ask(both.toolCall(h.freshID(), a.tool, a.arguments)), ""
+	if id := m.text("taskId"); id != "" {
+		m = pollTask(h, id, func(m message) bool {
+			if asked += strings.Join(m.asked(), " "); len(m.asked()) > 0 {
+				h.update(id, answersByKind(h.t, m))
+			}
+			return false
+		})
+	}
+	wantAsked(h, asked, a.kind)
 	wantSaid(h, m, a.want)
 }
 
@@ -71,22 +75,39 @@ func askedInTask(h *host, n int) {
 func askedByCall(h *host, n int) {
 	h.t.Helper()
 	a := everythingAsks[n]
-	m := h.ask(answers.toolCall(h.freshID(), a.tool, a.arguments))
-	for m.text("resultType") == "input_required" {
-		retry := fmt.Sprintf(`{"name":%q,"arguments":%s,"requestState":%s,"inputResponses":%s}`, a.tool, a.arguments, m.state(h.t), answersByKind(m))
-		m = h.ask(answers.request(h.freshID(), "tools/call", retry))
+	m, asked := h.ask(answers.toolCall(h.freshID(), a.tool, a.arguments)), ""
+	for range everythingAsks { // more it cannot ask
+		if m.text("resultType") == "input_required" {
+			asked += strings.Join(m.asked(), " ")
+			retry := fmt.Sprintf(`{"name":%q,"arguments":%s,"requestState":%s,"inputResponses":%s}`, a.tool, a.arguments, m.state(h.t), answersByKind(h.t, m))
+			m = h.ask(answers.request(h.freshID(), "tools/call", retry))
+		}
 	}
+	wantAsked(h, asked, a.kind)
 	wantSaid(h, m, a.want)
 }
 
+// wantAsked minds nothing that was asked beside, and no roots that the server has.
+func wantAsked(h *host, keys, kind string) {
+	h.t.Helper()
+	if kind != "roots" && !strings.Contains(keys, kind+"-") {
+		h.t.Errorf("%q was asked, and nothing of %s", keys, kind)
+	}
+}
+
 // answersByKind are inputResponses to all that m asks.
-func answersByKind(m message) string {
+func answersByKind(t testing.TB, m message) string {
+	t.Helper()
 	var responses []string
 	for _, key := range m.asked() {
+		n := len(responses)
 		for _, a := range everythingAsks {
 			if strings.HasPrefix(key, a.kind+"-") {
 				responses = append(responses, fmt.Sprintf("%q:%s", key, a.answer))
 			}
+		}
+		if len(responses) == n {
+			t.Fatalf("nobody knows an answer to %s: %s", key, cut(m.Raw))
 		}
 	}
 	return "{" + strings.Join(responses, ",") + "}"

@@ -45,8 +45,8 @@ func TestImportsOnlyRunDownwards(t *testing.T) {
 	}
 }
 
-// madeOfOurs are programs that the proxy is compared with: the least that its own edge
-// can do.
+// madeOfOurs are the exceptions: programs that the proxy is compared with, which show
+// what its own edge can do at best.
 var madeOfOurs = map[string]string{"e2e/bench/peer/table": "/proxy/wire", "e2e/bench/peer/durable": "/proxy/wire"}
 
 func TestExamplesAndEndToEndTestsImportNothingOfOurs(t *testing.T) {

@@ -114,17 +114,22 @@ func (j *journal) reserve(n int64) error {
 		return nil // the entry itself makes it longer
 	}
 	j.size += journalAhead
-	for at := j.end; at < j.size; at += int64(len(zeros)) {
-		if _, err := j.file.WriteAt(zeros, at); err != nil {
+	for at := j.end; at < j.size; {
+		page := zeros[:min(pageSize-at%pageSize, j.size-at)]
+		if _, err := j.file.WriteAt(page, at); err != nil {
 			return err
 		}
+		at += int64(len(page))
 	}
 	return nil
 }
 
-// zeros are a page: of what it was given in one piece, Linux counts all as written
-// whenever a part of it is synced.
-var zeros = make([]byte, 4<<10)
+// pageSize is that of most systems. File systems that keep what they were given in one
+// piece together (large folios of Linux) count all of it as written whenever a part of
+// it is synced.
+const pageSize = 4 << 10
+
+var zeros = make([]byte, pageSize)
 
 // clear empties the file, durably. After an error that is to be done again: an empty
 // file may be as long as before once the power has failed. To truncate it again has

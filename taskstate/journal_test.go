@@ -232,3 +232,30 @@ func wipe(t *testing.T, path string, what []byte) {
 		t.Fatal(err)
 	}
 }
+
+// The journal is as long as it takes itself to be: what is beyond would be read again.
+func TestJournalGrowsToWhatItSays(t *testing.T) {
+	dir := t.TempDir()
+	j, err := openJournal(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.close()
+	if err := j.clear(); err != nil {
+		t.Fatal(err)
+	}
+	for i, size := range []int{1, 5000, journalAhead, 3 * journalAhead, 100} {
+		c := change{key: []byte("k"), value: bytes.Repeat([]byte{1}, size)}
+		if err := j.append(uint64(i+1), []change{c}); err != nil {
+			t.Fatal(err)
+		}
+		info, err := j.file.Stat()
+		if err != nil || info.Size() != j.size || j.size < j.end {
+			t.Errorf("after %d bytes more the journal ends at %d of %d, and has %d on disk (%v)", size, j.end, j.size, info.Size(), err)
+		}
+	}
+	x, err := j.extent()
+	if err != nil || x.first != 1 || x.last != 5 {
+		t.Errorf("entries %d to %d, error %v", x.first, x.last, err)
+	}
+}

@@ -77,11 +77,15 @@ func dialCounted(dial dialFunc) dialFunc {
 		if err != nil {
 			return nil, err
 		}
-		if tcp, ok := conn.(*net.TCPConn); ok {
-			conn = wire.NewConn(tcp)
-		}
-		return &countedConn{Conn: conn}, nil
+		return &countedConn{Conn: atLessCost(conn)}, nil
 	}
+}
+
+func atLessCost(conn net.Conn) net.Conn {
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		return wire.NewConn(tcp)
+	}
+	return conn
 }
 
 // httpCall is one HTTP request.

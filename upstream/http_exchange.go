@@ -100,7 +100,7 @@ func (p *posts) try(x *exchange, what func() string) {
 	said := strings.TrimPrefix(what(), "The upstream server at "+place(p.http.endpoint)+" ")
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.tried) < maxTried {
+	if p.conn.greeted.Load() == nil && len(p.tried) < maxTried {
 		p.tried = append(p.tried, x.message.Method()+": "+strings.TrimSuffix(said, "."))
 	}
 }

@@ -25,10 +25,10 @@ func (l *lab) create(writers int, mode string) {
 	if writers == 1 {
 		target = 0.75
 	}
-	size1 := fmt.Sprintf("%d at once, %s", writers, mode[:len(mode)-1])
-	l.add(size1, perSecond(r.value("ours")), "log "+perSecond(r.value("log")), times(ratio), atLeast(ratio, target, " ×"))
-	l.add(size1, perSecond(r.value("ours")), "log behind an edge "+perSecond(r.value("least")), times(r.ratio("ours", "least")), goal{})
-	l.add(size1, seconds(r.cpu("ours"))+" of processor each", "log behind an edge "+seconds(r.cpu("least")), times(r.cpuRatio("ours", "least")), goal{})
+	what := fmt.Sprintf("%d at once, %s", writers, mode[:len(mode)-1])
+	l.add(what, perSecond(r.value("ours")), "log "+perSecond(r.value("log")), times(ratio), atLeast(ratio, target, " ×"))
+	l.add(what, perSecond(r.value("ours")), "log behind an edge "+perSecond(r.value("least")), times(r.ratio("ours", "least")), goal{})
+	l.add(what, seconds(r.cpu("ours"))+" of processor each", "log behind an edge "+seconds(r.cpu("least")), times(r.cpuRatio("ours", "least")), goal{})
 }
 
 func measureLife(l *lab) {

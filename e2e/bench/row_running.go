@@ -20,8 +20,8 @@ func measureRunning(l *lab) {
 // the collector has not given back yet.
 func (l *lab) running(mode string) {
 	const size = 300
-	argv := append([]string{"env", "GODEBUG=gctrace=1"}, l.through(l.config(mode), l.built("answer"))...)
-	p := l.start(argv)
+	quiet := []string{"env", "-u", "GODEBUG", l.built("answer")}
+	p := l.start(append([]string{"env", "GODEBUG=gctrace=1"}, l.through(l.config(mode), quiet...)...))
 	ids := p.create(1)
 	held, resident := l.memories(p, ids)
 	for _, n := range []int{l.n(1000, 10), l.n(5000, 20), l.n(10_000, 30), l.n(20_000, 40)} {
@@ -39,13 +39,15 @@ func (l *lab) running(mode string) {
 func (l *lab) memories(p *peer, ids []string) (held, resident float64) {
 	next, n := polls(ids), l.n(5000, 500)
 	last, _ := collections(p.stderr)
-	for {
+	for range 1000 {
 		count, live := collections(p.stderr)
 		if count >= last+2 {
 			return live, must(memory(p.pid(), "VmRSS"))
 		}
 		p.rate(n, inFlight, next)
 	}
+	p.fail("does not say that it collects garbage", nil)
+	return 0, 0
 }
 
 // collected is what the Go runtime writes for each collection: how much of the heap

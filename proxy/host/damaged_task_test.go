@@ -50,22 +50,31 @@ func damagedTask(t *testing.T, dir string) (id string) {
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	logs, _ := filepath.Glob(filepath.Join(dir, "*.vlog"))
-	for _, path := range logs {
-		text, err := os.ReadFile(path)
+	flipIn(t, filepath.Join(dir, "*.vlog"), "whole whole")
+	return task.ID
+}
+
+// flipIn changes a bit some way behind the text, in the one file that has it.
+func flipIn(t *testing.T, pattern, text string) {
+	t.Helper()
+	paths, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if at := bytes.Index(text, []byte("whole whole")); at >= 0 {
-			text[at+20_000] ^= 0x40
-			if err := os.WriteFile(path, text, 0o600); err != nil {
+		if at := bytes.Index(b, []byte(text)); at >= 0 {
+			b[at+20_000] ^= 0x40
+			if err := os.WriteFile(path, b, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			return task.ID
+			return
 		}
 	}
-	t.Fatalf("none of %q has the result", logs)
-	return ""
+	t.Fatalf("none of %q has %q", paths, text)
 }
 
 func openStoreAt(t *testing.T, dir string) *taskstate.Store {

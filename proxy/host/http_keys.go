@@ -9,7 +9,8 @@ import (
 )
 
 // statelessKeys are the keys of guests for stateless requests. A host spells its
-// capabilities in the same way in all of them, so that the digest is looked up.
+// capabilities in the same way in all of them, so that the digest is looked up. It is
+// guarded by guests.mu.
 type statelessKeys struct{ digests map[string]string }
 
 const (
@@ -17,8 +18,8 @@ const (
 	maxSpelled = 4 << 10 // bytes of a spelling that is kept
 )
 
-// of tells no session id from the key: those have no slash. Capabilities that differ in
-// spelling only are the same.
+// of is never the id of a session: those have no slash. Capabilities that differ in
+// spelling only have the same key.
 func (k *statelessKeys) of(owner string, capabilities []byte) string {
 	digest, known := k.digests[string(capabilities)]
 	if !known {

@@ -30,7 +30,7 @@ func (s *stateless) watchTasks(filter, accepted []byte) (watches []*taskstate.Wa
 		switch watch, err := s.Proxy.Watch(s.owner, id); {
 		case err == nil:
 			watches, taken = append(watches, watch), append(taken, quoted)
-		case !errors.Is(err, taskstate.ErrNotFound): // unknown, as far as the host is concerned: tasks/get says more
+		case !errors.Is(err, taskstate.ErrNotFound) && !errors.Is(err, taskstate.ErrClosed): // unknown, as far as the host is concerned: tasks/get says more
 			s.Log.Error().Err(err).Str("task", proxy.Shorten(id, 100)).Msg("a task that a client wants to listen to cannot be read")
 		}
 	}

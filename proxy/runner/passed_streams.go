@@ -65,26 +65,14 @@ func isReadable(fd int) bool {
 	return n > 0 || err != nil
 }
 
-// passedOut is in non-blocking mode while it is open, whatever others who share the
-// mode do: a write that waited for the host would hold up the runner.
+// passedOut is written without waiting for the host, which would hold up the runner:
+// in non-blocking mode, which others share and may have changed since.
 type passedOut struct {
 	file     *os.File
-	raw      unblocking
+	raw      syscall.RawConn
 	nonBlock bool // the mode that the host has given it
 	again    int  // a second descriptor: the mode is set back when nobody writes any more
 	failed   func()
-}
-
-// unblocking sets the mode anew before each write.
-type unblocking struct{ syscall.RawConn }
-
-func (r unblocking) Write(write func(fd uintptr) (done bool)) error {
-	return r.RawConn.Write(func(fd uintptr) bool {
-		if !nonBlocking(int(fd)) {
-			_ = unix.SetNonblock(int(fd), true)
-		}
-		return write(fd)
-	})
 }
 
 func newPassedOut(fd int) (*passedOut, error) {
@@ -100,17 +88,20 @@ func newPassedOut(fd int) (*passedOut, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close(), unix.SetNonblock(again, nonBlock), unix.Close(again))
 	}
-	return &passedOut{file: file, raw: unblocking{raw}, nonBlock: nonBlock, again: again}, nil
+	return &passedOut{file: file, raw: raw, nonBlock: nonBlock, again: again}, nil
 }
 
 // SyscallConn lets package wire try what can be written at once, which never waits in
 // whatever mode the stream is.
-func (p *passedOut) SyscallConn() (syscall.RawConn, error) { return p.raw.RawConn, nil }
+func (p *passedOut) SyscallConn() (syscall.RawConn, error) { return p.raw, nil }
 
 func (p *passedOut) Write(b []byte) (written int, err error) {
 	for written < len(b) && err == nil {
 		n := 0
 		waitErr := p.raw.Write(func(fd uintptr) bool {
+			if !nonBlocking(int(fd)) {
+				_ = unix.SetNonblock(int(fd), true)
+			}
 			n, err = unix.Write(int(fd), b[written:])
 			return !errors.Is(err, unix.EAGAIN)
 		})

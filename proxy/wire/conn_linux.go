@@ -10,18 +10,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Conn is a TCP connection that is read and written at less cost, as [fileCall] says.
-// What is new about it shows in nothing else.
+// Conn is a TCP connection whose Read and Write cost less: they do not tell the Go
+// runtime of a system call that does not wait (file_linux.go). It shows in nothing else;
+// any goroutine may use it at any time.
 type Conn struct {
 	*net.TCPConn
-	reading, writing sync.Mutex
-	in, out          *fileCall // nil if the system has no way
+	reading, writing sync.Mutex // each guards one of the calls
+	in, out          *fileCall  // nil if there is no way
 }
 
 // NewConn takes the connection over.
 func NewConn(conn *net.TCPConn) *Conn {
 	c := &Conn{TCPConn: conn}
-	if raw, err := conn.SyscallConn(); err == nil {
+	if raw, err := conn.SyscallConn(); err == nil && !raceEnabled {
 		c.in, c.out = newFileCall(raw, unix.SYS_PREADV2, true), newFileCall(raw, unix.SYS_PWRITEV2, true)
 	}
 	return c
@@ -34,8 +35,8 @@ func (c *Conn) Read(b []byte) (int, error) {
 	}
 	c.reading.Lock()
 	defer c.reading.Unlock()
-	switch err := c.in.do(b, c.in.raw.Read); {
-	case err != nil || c.in.notTried(): // it has the words for it
+	switch again := c.in.leaves(b, c.in.raw.Read); {
+	case again:
 		return c.TCPConn.Read(b)
 	case c.in.errno != 0:
 		return 0, c.failed("read", c.in.errno)
@@ -47,22 +48,30 @@ func (c *Conn) Read(b []byte) (int, error) {
 
 // Write is that of net.Conn.
 func (c *Conn) Write(b []byte) (written int, err error) {
-	if c.out == nil {
+	if c.out == nil || len(b) == 0 {
 		return c.TCPConn.Write(b)
 	}
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	for written < len(b) {
-		switch err := c.out.do(b[written:], c.out.raw.Write); {
-		case err != nil || c.out.notTried():
+		switch again := c.out.leaves(b[written:], c.out.raw.Write); {
+		case again:
 			n, err := c.TCPConn.Write(b[written:])
 			return written + n, err
 		case c.out.errno != 0:
 			return written, c.failed("write", c.out.errno)
+		case c.out.n == 0:
+			return written, io.ErrUnexpectedEOF
 		}
 		written += c.out.n
 	}
 	return written, nil
+}
+
+// leaves does the call, and reports whether it is left to the connection itself, which
+// has the words for a deadline and for being closed.
+func (c *fileCall) leaves(b []byte, way func(func(uintptr) bool) error) bool {
+	return c.lacking || c.do(b, way) != nil || c.lacking || c.errno == syscall.EINTR
 }
 
 // failed is the error of package net. To ask the connection again is no way to it: the

@@ -19,8 +19,8 @@ func Get(obj []byte, key string) []byte {
 	return m.value.of(obj)
 }
 
-// GetEach sets values to those of the members with these keys, in one pass, as Get
-// would one by one.
+// GetEach sets values, one for each of keys, to what [Get] returns for them, in one
+// pass. What is in values must be nil before.
 func GetEach(obj []byte, values [][]byte, keys ...string) {
 	eachMember(obj, func(m member) bool {
 		for i, key := range keys {

@@ -13,14 +13,16 @@ import (
 // fileCall reads or writes a pipe or a socket, one buffer after the other, and does
 // not tell the runtime of the system call. The runtime's watcher of calls that may
 // wait, which each of them wakes, takes more of the processor than the call for a
-// short message. This call never waits, in whatever mode the file is: the mode
-// belongs to all who share the file, and a call that waited and that the runtime
-// does not know of would stop the whole process.
+// short message. This call never waits for the peer, in whatever mode the file is: the
+// mode belongs to all who share the file, and a call that waited and that the runtime
+// does not know of would stop the whole process. For that it does not take long either:
+// it moves a piece at most.
 type fileCall struct {
-	raw   syscall.RawConn
-	trap  uintptr // SYS_PREADV2 or SYS_PWRITEV2
-	waits bool    // until the file can be read or written
-	try   func(fd uintptr) bool
+	raw     syscall.RawConn
+	trap    uintptr // SYS_PREADV2 or SYS_PWRITEV2
+	waits   bool    // until the file can be read or written
+	lacking bool    // the system cannot do this with the file
+	try     func(fd uintptr) bool
 
 	part  unix.Iovec
 	n     int
@@ -43,23 +45,24 @@ func (c *fileCall) once(fd uintptr) (done bool) {
 	return !c.waits || c.errno != syscall.EAGAIN
 }
 
+const maxPiece = 64 << 10
+
 // do returns errors of the file, such as its having been closed; what the call
-// itself says is in n and errno.
+// itself says is in n and errno. Nobody is to ask it again once it is lacking.
 func (c *fileCall) do(b []byte, way func(func(uintptr) bool) error) error {
 	c.part.Base, c.n, c.errno = unsafe.SliceData(b), 0, 0
-	c.part.SetLen(len(b))
+	c.part.SetLen(min(len(b), maxPiece))
 	err := way(c.try)
 	c.part.Base = nil
+	c.lacking = c.unknown()
 	return err
 }
 
-// unknown says that the system cannot do this with the file: pipes before Linux 6.4.
+// unknown says that the system cannot do this with the file: pipes before Linux 6.4,
+// and sockets of about that age.
 func (c *fileCall) unknown() bool {
 	return c.errno == syscall.EOPNOTSUPP || c.errno == syscall.ENOSYS || c.errno == syscall.EINVAL || c.errno == syscall.ESPIPE
 }
-
-// notTried says that another call is to be made instead.
-func (c *fileCall) notTried() bool { return c.unknown() || c.errno == syscall.EINTR }
 
 // tryWriter returns a function that writes as much as w takes without waiting,
 // or nil if w cannot be asked that: it must be a file in non-blocking mode.
@@ -70,8 +73,10 @@ func tryWriter(w io.Writer) func([]byte) int {
 	}
 	c, plain := newFileCall(raw, unix.SYS_PWRITEV2, false), plainTry(raw)
 	return func(b []byte) int {
-		_ = c.do(b, raw.Write) // an error shows again when the goroutine writes
-		if c.unknown() {
+		if !c.lacking {
+			_ = c.do(b, raw.Write) // an error shows again when the goroutine writes
+		}
+		if c.lacking {
 			return plain(b)
 		}
 		return c.n
@@ -95,6 +100,9 @@ type fileReader struct {
 }
 
 func (r *fileReader) Read(b []byte) (int, error) {
+	if r.call.lacking {
+		return r.otherwise.Read(b)
+	}
 	err := r.call.do(b, r.call.raw.Read)
 	switch {
 	case err != nil || r.call.errno != 0:

@@ -28,7 +28,8 @@ func nonBlocking(file any) syscall.RawConn {
 }
 
 // plainTry writes without waiting to a file in non-blocking mode. Others who share the
-// mode may have changed it since: then it is set anew.
+// mode may have changed it since: then it is set anew. Who changes it at this very
+// moment can make one write wait.
 func plainTry(raw syscall.RawConn) func([]byte) int {
 	return func(b []byte) (n int) {
 		_ = raw.Write(func(fd uintptr) bool {

@@ -106,16 +106,18 @@ func (r *SSEReader) piece() (piece []byte, ended bool, err error) {
 	}
 }
 
-// lineEnd is several times faster than bytes.IndexAny.
+// lineEnd is where the first line ends, -1 if none does. IndexByte is several times
+// faster than IndexAny; it looks at a window at a time, so that text whose lines all end
+// in the same way is not searched for the other again and again.
 func lineEnd(b []byte) int {
-	i := bytes.IndexByte(b, '\n')
-	if i >= 0 {
-		b = b[:i]
+	for at := 0; at < len(b); at += window {
+		piece := b[at:min(at+window, len(b))]
+		text := before(before(piece, '\n'), '\r')
+		if len(text) < len(piece) {
+			return at + len(text)
+		}
 	}
-	if j := bytes.IndexByte(b, '\r'); j >= 0 {
-		return j
-	}
-	return i
+	return -1
 }
 
 // more returns what is buffered, which is more than seen unless there is an

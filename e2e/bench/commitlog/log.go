@@ -1,5 +1,5 @@
-// Package commitlog is the least that any durable store can do: records are appended
-// to a file, with one sync for all who wait.
+// Package commitlog is a plain append log: records are written behind each other in a
+// file, with one sync for all who wait.
 package commitlog
 
 import (

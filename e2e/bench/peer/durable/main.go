@@ -1,10 +1,13 @@
-// Durable answers each request on stdin with a handle, once the request is in a log:
-// the least that takes a call and does not lose it. It reads and writes messages by
-// package wire, as the proxy does, has no server behind it, and gives nothing back.
+// Durable answers each request on stdin with a handle, once the request is in a plain
+// append log: little else takes a call and does not lose it. It reads and writes messages
+// by package wire, as the proxy does, has no server behind it, and gives nothing back.
+// Its argument is the file.
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"sync"
@@ -14,6 +17,10 @@ import (
 )
 
 func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: durable FILE")
+		os.Exit(2)
+	}
 	log, err := commitlog.Create(os.Args[1])
 	if err == nil {
 		err = serve(log)
@@ -28,19 +35,22 @@ func serve(log *commitlog.Log) error {
 	in, out := wire.NewLineReader(os.Stdin, 32<<20), wire.NewLineWriter(os.Stdout)
 	in.OnMore(out.Hold)
 	var work sync.WaitGroup
-	for n := 0; ; n++ {
-		line, err := in.Next()
-		if err != nil {
-			break
+	var err error
+	for n := 0; err == nil; n++ {
+		var line []byte
+		var m wire.Message
+		if line, err = in.Next(); err == nil {
+			m, err = wire.Parse(line)
 		}
-		m, err := wire.Parse(line)
-		if err != nil {
-			return err
+		if err == nil {
+			work.Go(func() { _ = out.WriteMessage(answer(log, m, n)) })
 		}
-		work.Go(func() { _ = out.WriteMessage(answer(log, m, n)) })
 	}
 	work.Wait()
-	return out.Close()
+	if err == io.EOF {
+		return out.Close()
+	}
+	return errors.Join(err, out.Close())
 }
 
 func answer(log *commitlog.Log, m wire.Message, n int) wire.Message {

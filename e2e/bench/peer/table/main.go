@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strconv"
@@ -50,15 +51,37 @@ func (t *table) serve(address string) error {
 	if address == "" {
 		return t.serveStdio()
 	}
+	if t.edge {
+		return t.serveHTTPEdge(address)
+	}
 	return http.ListenAndServe(address, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		w.Header().Set("Content-Type", "application/json")
-		if t.edge {
-			_, _ = w.Write(t.message(body).Raw())
-			return
-		}
 		_, _ = w.Write(t.answer(nil, body))
 	}))
+}
+
+func (t *table) serveHTTPEdge(address string) error {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	return http.Serve(edgeListener{listener}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := wire.ReadAll(r.Body, r.ContentLength)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(t.message(body).Raw())
+	}))
+}
+
+// edgeListener has connections be those of the proxy.
+type edgeListener struct{ net.Listener }
+
+func (l edgeListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return wire.NewConn(conn.(*net.TCPConn)), nil
 }
 
 func (t *table) serveStdio() error {
