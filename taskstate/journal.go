@@ -15,8 +15,9 @@ const (
 	// journalFile is where a change is durable first.
 	journalFile = "JOURNAL"
 	// journalLap is the size in bytes from which the journal is written from its
-	// beginning again.
-	journalLap = 8 << 20
+	// beginning again. What a killed process leaves in it is given to Badger at the next
+	// start, which takes some 50 ms for each megabyte.
+	journalLap = 4 << 20
 	// journalAhead is by how much the file grows: a sync that finds the place for
 	// the data already there need not wait for the file system's own log.
 	journalAhead = 256 << 10

@@ -148,7 +148,9 @@ func TestFullStoreKeepsWhatRunsAndRefusesTheRest(t *testing.T) {
 			t.Errorf("a short end: %+v, %v", task.Status, err)
 		}
 	}
-	if _, used := s.Usage(); used > limit+1<<20 {
+	// Usage would add what was written in the last second, and replaced since. A file
+	// system may give a mapped file its disk in large pieces: ext4 does by 4 MiB.
+	if used := diskUsage(dir); used > limit+5<<20 {
 		t.Errorf("%d bytes used", used)
 	}
 }
