@@ -35,8 +35,8 @@ func (c *Conn) Read(b []byte) (int, error) {
 	}
 	c.reading.Lock()
 	defer c.reading.Unlock()
-	switch again := c.in.leaves(b, c.in.raw.Read); {
-	case again:
+	switch left := c.in.leaves(b, c.in.raw.Read); {
+	case left:
 		return c.TCPConn.Read(b)
 	case c.in.errno != 0:
 		return 0, c.failed("read", c.in.errno)
@@ -54,8 +54,8 @@ func (c *Conn) Write(b []byte) (written int, err error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	for written < len(b) {
-		switch again := c.out.leaves(b[written:], c.out.raw.Write); {
-		case again:
+		switch left := c.out.leaves(b[written:], c.out.raw.Write); {
+		case left:
 			n, err := c.TCPConn.Write(b[written:])
 			return written + n, err
 		case c.out.errno != 0:
@@ -66,12 +66,6 @@ func (c *Conn) Write(b []byte) (written int, err error) {
 		written += c.out.n
 	}
 	return written, nil
-}
-
-// leaves does the call, and reports whether it is left to the connection itself, which
-// has the words for a deadline and for being closed.
-func (c *fileCall) leaves(b []byte, way func(func(uintptr) bool) error) bool {
-	return c.lacking || c.do(b, way) != nil || c.lacking || c.errno == syscall.EINTR
 }
 
 // failed is the error of package net. To ask the connection again is no way to it: the

@@ -64,6 +64,12 @@ func (c *fileCall) unknown() bool {
 	return c.errno == syscall.EOPNOTSUPP || c.errno == syscall.ENOSYS || c.errno == syscall.EINVAL || c.errno == syscall.ESPIPE
 }
 
+// leaves does the call, and reports whether it is left to the file's own methods, which
+// have the words for a deadline and for being closed.
+func (c *fileCall) leaves(b []byte, way func(func(uintptr) bool) error) bool {
+	return c.lacking || c.do(b, way) != nil || c.lacking || c.errno == syscall.EINTR
+}
+
 // tryWriter returns a function that writes as much as w takes without waiting,
 // or nil if w cannot be asked that: it must be a file in non-blocking mode.
 func tryWriter(w io.Writer) func([]byte) int {
@@ -100,12 +106,8 @@ type fileReader struct {
 }
 
 func (r *fileReader) Read(b []byte) (int, error) {
-	if r.call.lacking {
-		return r.otherwise.Read(b)
-	}
-	err := r.call.do(b, r.call.raw.Read)
-	switch {
-	case err != nil || r.call.errno != 0:
+	switch left := r.call.leaves(b, r.call.raw.Read); {
+	case left || r.call.errno != 0:
 		return r.otherwise.Read(b)
 	case r.call.n == 0 && len(b) > 0:
 		return 0, io.EOF
