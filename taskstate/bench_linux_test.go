@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -12,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/mcp-taskproxy/mcp-taskproxy/e2e/bench/commitlog"
 )
 
 // BenchmarkCreate measures durable creation of 1 KB tasks against the least that
@@ -23,11 +22,11 @@ func BenchmarkCreate(b *testing.B) {
 	request := bytes.Repeat([]byte("x"), 1<<10)
 	for _, writers := range []int{1, 8, 64} {
 		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
-			l, s := newRawLog(b), open(b, b.TempDir(), nil)
+			l, s := newLog(b), open(b, b.TempDir(), nil)
 			turn := 50 + 20*writers
 			var raw, store []time.Duration
 			for b.Loop() {
-				raw = append(raw, parallel(b, writers, turn, func() error { return l.append(request) }))
+				raw = append(raw, parallel(b, writers, turn, func() error { return l.Append(request) }))
 				store = append(store, parallel(b, writers, turn, func() error {
 					_, err := s.Create(context.Background(), Task{TTL: time.Hour, Request: request})
 					return err
@@ -61,50 +60,13 @@ func parallel(b *testing.B, writers, n int, write func() error) time.Duration {
 	return time.Since(started)
 }
 
-// rawLog is an append-only file with group commit.
-type rawLog struct {
-	f      *os.File
-	mu     sync.Mutex
-	buf    []byte
-	synced *round // of what is in buf
-	busy   sync.Mutex
-}
-
-type round struct {
-	once sync.Once
-	err  error
-}
-
-func newRawLog(b *testing.B) *rawLog {
-	f, err := os.Create(filepath.Join(b.TempDir(), "log"))
+func newLog(b *testing.B) *commitlog.Log {
+	l, err := commitlog.Create(filepath.Join(b.TempDir(), "log"))
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { f.Close() })
-	return &rawLog{f: f, synced: new(round)}
-}
-
-func (l *rawLog) append(rec []byte) error {
-	l.mu.Lock()
-	l.buf = append(l.buf, rec...)
-	r := l.synced
-	l.mu.Unlock()
-	r.once.Do(func() { r.err = l.flush() })
-	return r.err
-}
-
-// flush waits for the flush before it; who comes meanwhile joins this one.
-func (l *rawLog) flush() error {
-	l.busy.Lock()
-	defer l.busy.Unlock()
-	l.mu.Lock()
-	buf := l.buf
-	l.buf, l.synced = nil, new(round)
-	l.mu.Unlock()
-	if _, err := l.f.Write(buf); err != nil {
-		return err
-	}
-	return unix.Fdatasync(int(l.f.Fd()))
+	b.Cleanup(func() { _ = l.Close() })
+	return l
 }
 
 // BenchmarkOpen compares opening a store of finished tasks with what Badger alone

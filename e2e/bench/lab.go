@@ -91,8 +91,8 @@ func (l *lab) through(flags []string, server ...string) []string {
 // stateDirAt is where through names the state directory.
 const stateDirAt = 6
 
-// config is the flags for a configuration.
-// config takes away the limits that would be in the way, unless it sets some.
+// config is the flags for a configuration. It takes away the limits that would be in
+// the way, unless text sets some.
 func (l *lab) config(text string) []string {
 	if !strings.Contains(text, "limits:") {
 		text += "limits: {running: 0, stored: 0}\n" // else what finds no place is waited for

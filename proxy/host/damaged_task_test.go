@@ -21,7 +21,7 @@ import (
 func TestDamagedTaskIsSaidToBeLost(t *testing.T) {
 	dir := t.TempDir()
 	id := damagedTask(t, dir)
-	store := openStoreAt(t, dir)
+	store := openStore(t, dir)
 	core := proxy.New(proxy.Options{Tasks: proxy.NewTasks(store, zerolog.Nop()), Log: zerolog.Nop()})
 	t.Cleanup(func() { core.Close(context.Background()); _ = store.Close() })
 	h := newTalker(t, Options{Proxy: core})
@@ -38,7 +38,7 @@ func TestDamagedTaskIsSaidToBeLost(t *testing.T) {
 // damagedTask is one whose result is no more what it was.
 func damagedTask(t *testing.T, dir string) (id string) {
 	t.Helper()
-	store := openStoreAt(t, dir)
+	store := openStore(t, dir)
 	task, err := store.Create(context.Background(), taskstate.Task{TTL: time.Hour})
 	if err != nil {
 		t.Fatal(err)
@@ -75,13 +75,4 @@ func flipIn(t *testing.T, pattern, text string) {
 		}
 	}
 	t.Fatalf("none of %q has %q", paths, text)
-}
-
-func openStoreAt(t *testing.T, dir string) *taskstate.Store {
-	t.Helper()
-	store, err := taskstate.Open(t.Context(), dir, &taskstate.Options{Log: zerolog.Nop()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return store
 }

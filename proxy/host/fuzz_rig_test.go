@@ -12,7 +12,6 @@ import (
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire/pipenet"
-	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
@@ -57,10 +56,7 @@ func newQuickCore(f *testing.F, stateless bool) *proxy.Proxy {
 	s := &quickServer{stateless: stateless, Listener: pipenet.New()}
 	web := &http.Server{Handler: s}
 	go func() { _ = web.Serve(s) }() // ends with Close
-	store, err := taskstate.Open(f.Context(), f.TempDir(), &taskstate.Options{Log: zerolog.Nop()})
-	if err != nil {
-		f.Fatal(err)
-	}
+	store := openStore(f, f.TempDir())
 	core := proxy.New(proxy.Options{
 		Tasks: proxy.NewTasks(store, zerolog.Nop()), Log: zerolog.Nop(), Upstream: upstream.Options{URL: "http://127.0.0.1/mcp", Dial: s.Dial, Log: zerolog.Nop()},
 		Policies: proxy.Policies{

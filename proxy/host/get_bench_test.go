@@ -15,10 +15,7 @@ import (
 // BenchmarkGet is tasks/get of a running task, from the line of the host to the one
 // that it gets, without the reading and the writing.
 func BenchmarkGet(b *testing.B) {
-	store, err := taskstate.Open(b.Context(), b.TempDir(), &taskstate.Options{Log: zerolog.Nop()})
-	if err != nil {
-		b.Fatal(err)
-	}
+	store := openStore(b, b.TempDir())
 	defer store.Close()
 	core := proxy.New(proxy.Options{Tasks: proxy.NewTasks(store, zerolog.Nop()), Log: zerolog.Nop()})
 	defer core.Close(b.Context())

@@ -12,7 +12,6 @@ import (
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy/wire"
-	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
@@ -21,10 +20,7 @@ const silentChild = "silent"
 
 func childCore(t *testing.T, mode string) *proxy.Proxy {
 	t.Helper()
-	store, err := taskstate.Open(t.Context(), t.TempDir(), &taskstate.Options{Log: zerolog.Nop()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := openStore(t, t.TempDir())
 	core := proxy.New(proxy.Options{
 		Tasks: proxy.NewTasks(store, zerolog.Nop()), Log: zerolog.Nop(), Policies: someTasks,
 		Upstream: upstream.Options{Command: upstream.Command{Args: []string{os.Args[0]}, Env: append(os.Environ(), childMode+"="+mode)}, Log: zerolog.Nop()},

@@ -13,7 +13,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcp-taskproxy/mcp-taskproxy/proxy"
-	"github.com/mcp-taskproxy/mcp-taskproxy/taskstate"
 	"github.com/mcp-taskproxy/mcp-taskproxy/upstream"
 )
 
@@ -27,10 +26,7 @@ type edgeServer struct {
 // process.
 func served(t *testing.T, opts HTTPOptions) edgeServer {
 	t.Helper()
-	store, err := taskstate.Open(t.Context(), t.TempDir(), &taskstate.Options{Log: zerolog.Nop()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := openStore(t, t.TempDir())
 	core := proxy.New(proxy.Options{
 		Tasks: proxy.NewTasks(store, zerolog.Nop()), Log: zerolog.Nop(), Policies: proxy.Policies{Default: proxy.Policy{Task: proxy.Never}},
 		Upstream: upstream.Options{Command: upstream.Command{Args: []string{os.Args[0]}, Env: append(os.Environ(), childMode+"=1")}, Log: zerolog.Nop()},

@@ -24,10 +24,7 @@ func newCore(t *testing.T, policies proxy.Policies) *proxy.Proxy {
 
 func limitedCore(t *testing.T, policies proxy.Policies, limits proxy.Limits) *proxy.Proxy {
 	t.Helper()
-	store, err := taskstate.Open(t.Context(), t.TempDir(), &taskstate.Options{Log: zerolog.Nop()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := openStore(t, t.TempDir())
 	core := proxy.New(proxy.Options{
 		Tasks: proxy.NewTasks(store, zerolog.Nop()), Log: zerolog.Nop(), Policies: policies, Limits: limits,
 		Upstream: upstream.Options{Command: upstream.Command{Args: []string{os.Args[0]}, Env: append(os.Environ(), childMode+"="+tasksChild)}, Log: zerolog.Nop()},
@@ -37,6 +34,15 @@ func limitedCore(t *testing.T, policies proxy.Policies, limits proxy.Limits) *pr
 		_ = store.Close()
 	})
 	return core
+}
+
+func openStore(t testing.TB, dir string) *taskstate.Store {
+	t.Helper()
+	store, err := taskstate.Open(t.Context(), dir, &taskstate.Options{Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
 }
 
 // someTasks has calls become tasks only where that is asked for.
